@@ -12,14 +12,14 @@ export type Format = (typeof FORMATS)[number];
 /** A line of a text for people, or each of its lines: what others wrote into one cannot be taken for another. */
 export type Lines = string | readonly string[];
 
-/** What a command answers. Standard output holds nothing else. */
+/** The answer of a command. Standard output holds nothing else. */
 export interface Answer {
   readonly value: unknown;
   /** For people, in place of the value itself: a line, or several. An end of a line that is inside of one does not end it. */
   readonly text?: Lines;
   /** For people: what a table of its `items` shows. */
   readonly columns?: Columns | undefined;
-  /** What to do next, for people; a `mesh <command>` in it is written as this shell can run it. */
+  /** The next steps for people; each `mesh <command>` is rewritten so that this shell can run it. */
   readonly hints?: readonly string[];
   readonly exitCode?: number;
 }
@@ -92,7 +92,7 @@ export async function yamlOf(value: unknown): Promise<string> {
   return withEscapes(dump(value, { lineWidth: -1, noRefs: true, scalarStyleRules }));
 }
 
-/** What a person should know beside the answer, on standard error. */
+/** Writes a notice for people to standard error, beside the answer. */
 export function notice(text: Lines): void {
   process.stderr.write(`${shownLines([text].flat().map(called))}\n`);
 }

@@ -92,9 +92,9 @@ export async function callApi({ server, token, workspace }: Target, request: Api
 /** Matches the escape character in JSON, and every other backslash with the character behind it. */
 const ESCAPED = /\\(?:u001b|.)/gi;
 
-/** Of one answer that is read as bytes: an entry of the audit log that tells of an import of a whole network has some MB. */
+/** Maximum bytes of an answer that is read as bytes: an audit log entry on the import of a whole network has some MB. */
 const MAX_ENTRY_BYTES = 64 * 1_048_576;
-/** Of any other: the export of a whole network has less. */
+/** Maximum bytes of any other answer: the export of a whole network has less. */
 const MAX_TEXT_BYTES = 256 * 1_048_576;
 
 async function readBytes({ body }: Response, server: string, limit: number): Promise<Uint8Array> {

@@ -48,7 +48,10 @@ export function defineApply(apply: Command): void {
   );
 }
 
-/** Of a kind that no document is of, nothing is deleted: the directory may be a wrong one, or of something else. */
+/**
+ * Returns the kinds to prune. A kind without any document is never pruned, because the directory may be a wrong one or serve
+ * another purpose; an export is pruned in all kinds.
+ */
 export function prunedKinds(prune: true | string, { documents, isExport }: Documents): string[] {
   if (prune !== true) return prune.split(',').map((kind) => kind.trim());
   const held = new Set(documents.map((document) => nameOf(document).kind));

@@ -27,16 +27,16 @@ interface VerifyOptions extends TargetOptions {
   readonly configDir?: string;
 }
 
-/** What was found of one log, as it is answered. */
+/** The result of verifying one log, as it is answered. */
 interface Verdict {
   readonly workspace: string;
   readonly verified: boolean;
   readonly entries: number;
   readonly root: string;
-  /** Of the newest entry. */
+  /** The instant of the newest entry. */
   readonly newest: string | null;
   readonly findings: readonly Finding[];
-  /** What a person should know beside that, a sentence each. */
+  /** Additional notes for people, a sentence each. */
   readonly notes: readonly string[];
 }
 
@@ -113,8 +113,8 @@ async function verify(options: VerifyOptions, loadStore: () => Promise<AuditStor
 }
 
 /**
- * What was seen of the log of a report. Each installation has a log of the same name, `w_system`; which one a file is of is
- * told by its checkpoints, and by the logs of its other workspaces, whose names are nobody else's.
+ * Returns the stored states of the log of a report. Every installation has a log named `w_system`. The installation of a file
+ * is identified by its checkpoints, and by the logs of its other workspaces, whose names are unique.
  */
 function ofReport({ workspace }: LogReport, all: readonly LogReport[], kept: readonly KeptLog[]): KeptLog[] {
   const own = kept.filter(({ origin }) => workspaceOf(origin) === workspace);
@@ -180,7 +180,7 @@ function otherLog(origin: string, meant: string | undefined, where: string): Fin
   return [{ code: 'other_log', message }];
 }
 
-/** What the running node refused is not undone by what is served now. */
+/** Returns a note on a checkpoint that the running node refused: a later, valid answer does not undo the refusal. */
 function refusals(node: NodeOfLog | undefined): string[] {
   if (!node?.refused) return [];
   return [`The node refused a checkpoint on ${formatInstant(node.refused.at)}: ${node.refused.message}`];
@@ -251,7 +251,7 @@ function verdict(
     root: Buffer.from(log.root).toString('base64'),
     newest: log.newest === undefined ? null : formatInstant(log.newest),
     findings,
-    // What was not contradicted is told only where nothing was.
+    // Notes on agreement appear only where nothing contradicts the log.
     notes: findings.length === 0 ? notes : [],
   };
 }
@@ -275,7 +275,10 @@ function checkpointIn(file: string): GivenCheckpoint {
   return { ...said, by: `Who kept ${file}` };
 }
 
-/** That of an archive, which has to verify by a key that is given; else by one that signed the log the last time, or that the control plane names. */
+/**
+ * Returns the checkpoint of an archive, which has to verify with the given key; without one, with the key that signed the log
+ * the last time, or with one that the control plane names.
+ */
 async function checkpointInEvidence(
   file: string,
   { database, ...target }: VerifyOptions,
@@ -335,7 +338,7 @@ function readText(file: string): string {
   }
 }
 
-/** What the files of a control plane refuse is what the user has to mend. */
+/** Turns a refusal of the files of a control plane into an input error, which the user has to correct. */
 async function failing<S, T>(load: () => Promise<S>, work: (loaded: S) => T | Promise<T>): Promise<T> {
   const loaded = await load();
   try {

@@ -50,13 +50,13 @@ async function workspaceFor(operation: AnyOperation<never>, target: Target): Pro
   });
 }
 
-/** Whether it runs in one workspace, which nothing else says than who calls. */
+/** Returns true if the operation runs in one workspace that only the caller determines. */
 function isScoped({ workspace, workspaceOf, orInstallation, access }: AnyOperation<never>): boolean {
   const isDevices = access === 'device' || access === 'enrolment';
   return workspace === 'scoped' && !workspaceOf && !orInstallation && !isDevices;
 }
 
-/** Whether the path names the workspace. One that is to be deleted is never found, but named by who deletes it. */
+/** Returns true if the path names the workspace. A workspace to delete is never looked up: the caller has to name it. */
 function isInWorkspacePath({ http }: AnyOperation<never>): boolean {
   return http.path.includes('/:workspaceId') && !(http.method === 'delete' && http.path.endsWith('/:workspaceId'));
 }

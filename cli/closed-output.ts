@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 
-/** What a shell sees of a program that SIGPIPE ended, which Node does not receive. */
+/** The exit code that a shell reports for a program ended by SIGPIPE, which Node does not receive. */
 const ENDED_BY_SIGPIPE = 128 + constants.signals.SIGPIPE;
 
 /** Nobody reads the output any more: the command ends without a word, as with `| head`. */
@@ -9,7 +9,7 @@ export function endWithOutput(): void {
     if (error.code !== 'EPIPE') throw error;
     process.exit(ENDED_BY_SIGPIPE);
   });
-  // What is said beside the answer stops no command.
+  // A failed write to standard error stops no command.
   process.stderr.on('error', () => {});
 }
 

@@ -10,7 +10,7 @@ export interface AcceptedLog {
   readonly given: readonly string[];
 }
 
-/** What reads the files of a control plane. */
+/** The operations on the files of a control plane. */
 export interface AuditStore {
   verifyDatabase(file: string, workspace?: string): readonly LogReport[];
   /** @returns the new public key, base64 */
@@ -23,11 +23,11 @@ export interface AuditStore {
   }): Promise<readonly AcceptedLog[]>;
 }
 
-/** What a command may need to know beside its own words. */
+/** The facts that a command may need beside its own arguments. */
 export interface CommandContext {
-  /** Of the whole command line. */
+  /** The words of the whole command line. */
   readonly words: readonly string[];
-  /** Of this software. */
+  /** The version of this software. */
   readonly version: string;
   /** Loads what runs a node, for the commands that do. */
   loadLauncher(): Promise<NodeLauncher>;

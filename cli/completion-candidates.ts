@@ -19,7 +19,7 @@ interface Row {
 /** No other is put into a command line: a shell could act on it, or read it as an option. */
 const PLAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
-/** What the server may be asked for, by the noun in the name of an argument, an option or a command. */
+/** The lists to request from the server, by the noun in the name of an argument, an option or a command. */
 const LISTS: Readonly<Record<string, { of: keyof typeof LISTINGS; values?: object }>> = {
   peer: { of: 'peers' },
   policy: { of: 'policies' },
@@ -30,7 +30,7 @@ const LISTS: Readonly<Record<string, { of: keyof typeof LISTINGS; values?: objec
   moment: { of: 'snapshots' },
 };
 
-/** What the last word of a command line may go on as: commands, options, and values that the server knows. */
+/** Returns the completions of the last word of a command line: commands, options, and values that the server knows. */
 export async function candidates(program: Command, words: readonly string[]): Promise<string[]> {
   const [last = '', before] = [words.at(-1), words.slice(0, -1)];
   const { command, names, rest } = commandOf(program, before);

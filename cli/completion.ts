@@ -31,7 +31,7 @@ export function defineCompletion(command: Command): void {
   );
 }
 
-/** What those scripts call. */
+/** Defines the command that those scripts call. */
 export function defineComplete(command: Command): void {
   command.argument('[words...]').action(async (words: string[]) => {
     const found = await candidates(command.parent ?? command, words);

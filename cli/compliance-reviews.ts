@@ -163,7 +163,7 @@ async function show(
   return { value, text: [...head, ...items.flatMap(linesOf), ...tail], hints: diff };
 }
 
-/** What an item is, what was decided, and what ends it where it was flagged. */
+/** Returns the lines of an item: its facts, its decision, and the operation that ends it where it was flagged. */
 function linesOf(item: Item): readonly string[] {
   const { decision, standing, type, name, facts, told, scopes, may } = item;
   const word = decision?.verdict ?? 'open';

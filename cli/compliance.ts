@@ -157,7 +157,7 @@ async function trend(framework: string, options: TargetOptions): Promise<Answer>
   const lines = value.points.map(({ period_end: end, score, counts, evidence_id: id }) => {
     const bar = '#'.repeat(Math.round((BAR * score) / FULL_SCORE)).padEnd(BAR, '.');
     const { pass, fail, insufficient_evidence: none } = counts;
-    // Of several that end on one day the time tells which is which.
+    // The time tells apart assessments that end on one day.
     const when = [...days.values()].some((same) => same.length > 1) ? end : end.slice(0, 10);
     return `${when}  ${bar} ${`${score}`.padStart(3)}  ${pass} pass, ${fail} fail, ${none} without evidence  ${id}`;
   });

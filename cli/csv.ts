@@ -3,7 +3,7 @@ export function csvOf(titles: readonly string[], rows: readonly (readonly string
   return [titles, ...rows].map((row) => `${row.map(cellOf).join(',')}\n`).join('');
 }
 
-/** What spreadsheets take for a formula, also behind spaces and in full width. */
+/** Matches text that spreadsheets take for a formula, also behind spaces and in full width. */
 const FORMULA = /^\s*[=+\-@\t\r\n|%＝＋－＠]/u;
 
 function cellOf(text: string): string {

@@ -7,16 +7,16 @@ import { type ImportPlan, planImport } from './import-plan.ts';
 import { type Documents, fileOf, nameOf, readDocuments } from './resource-files.ts';
 import type { Target } from './session.ts';
 
-/** What differs, the old side first. */
+/** The differences of two sides, the old side first. */
 export interface Difference {
   readonly from: string;
   readonly to: string;
   readonly resources: readonly ResourceDifference[];
   /** Connections that are opened or closed by it. */
   readonly connections: readonly Connection[];
-  /** What differs besides and is no resource of files, in a line each. */
+  /** Further differences that are no resources in files, a line each. */
   readonly others: readonly string[];
-  /** What is to be known, and is no difference. */
+  /** Notes that are no differences. */
   readonly notes: readonly string[];
 }
 
@@ -36,7 +36,7 @@ export interface Connection {
   readonly ports: string;
 }
 
-/** What applying the files would change, and of a directory what the network has besides. */
+/** Returns the changes that applying the files would make; for a directory also what only the network has. */
 export async function filesAgainstNow(target: Target, from: string): Promise<Difference> {
   const read = await readDocuments(from);
   const { isDirectory } = read;

@@ -13,7 +13,7 @@ import type { Target } from './session.ts';
 const ref = z.looseObject({ kind: z.string(), name: z.string() });
 const side = z.array(z.string());
 const row = z.looseObject({ src: side, dst: side, old: allowedSchema, new: allowedSchema });
-/** Of groups of connections: more than that nobody reads. */
+/** Maximum pages of connection groups: nobody reads more. */
 const MAX_PAGES = 20;
 const diffSchema = z.looseObject({
   from: z.looseObject({ captured_at: z.string() }),
@@ -35,7 +35,7 @@ const diffSchema = z.looseObject({
   next_cursor: z.string().optional(),
 });
 
-/** What differs between two moments of the network. @param second now where it is left out */
+/** Returns the differences between two moments of the network. @param second defaults to now */
 export async function momentsDiffer(target: Target, first: string, second: string | undefined): Promise<Difference> {
   const now = second === undefined ? await exported(target) : undefined;
   const found = diffSchema.parse(await callOperation(target, diffSnapshots, { from: first, to: second ?? now?.at }));

@@ -1,7 +1,7 @@
 import { runProgram } from '../client/run-program.ts';
 import { CliError, EXIT } from './exit.ts';
 
-/** Whether packets of the full size of the overlay arrive where small ones do. */
+/** The result of sending packets of the full overlay size to a peer that answers small ones. */
 export interface LargePackets {
   readonly bytes: number;
   readonly isLost: boolean;
@@ -13,7 +13,7 @@ const ECHO_HEADERS = 28;
 /** A packet may be lost by chance: this many are not. */
 const LARGE_TRIES = 3;
 
-/** One ICMP echo by the system's own program. Milliseconds, or null without an answer within a second. */
+/** Sends an ICMP echo with the system's own program. Returns milliseconds, or null without an answer within a second. */
 export async function echo(address: string, size: readonly string[] = []): Promise<number | null> {
   const { code, stdout, stderr } = await runProgram('ping', ['-n', '-c', '1', '-W', '1', ...size, address]);
   if (code === null && /ENOENT/.test(stderr)) {

@@ -18,7 +18,7 @@ export async function endAgent(directory: string): Promise<boolean> {
     }
     return true;
   } catch (error) {
-    // One that hangs holds its interface: whoever takes that away kills it.
+    // A hanging agent still holds its interface: whoever removes the interface kills the agent.
     return !(error instanceof NoAgent);
   }
 }

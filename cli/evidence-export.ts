@@ -109,13 +109,13 @@ async function write(response: Response, draft: string): Promise<string> {
   return hash.digest('hex');
 }
 
-/** What a server calls it, where that is the name of such a file and of nothing else. */
+/** Returns the file name that a server suggests, if it is the name of an archive and nothing else. */
 function nameIn(response: Response): string {
   const [, name = ''] = /filename="([^"]*)"/.exec(response.headers.get('content-disposition') ?? '') ?? [];
   return NAME.test(name) ? name : OTHER_NAME;
 }
 
-/** What the control plane will call an assessment that it makes now, as long as its clock has the day of this one. */
+/** Returns the name of an assessment made now, provided that the control plane has the same date. */
 function nameToday(): string {
   return archiveName({ generated_at: new Date().toISOString() });
 }

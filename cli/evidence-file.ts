@@ -11,7 +11,7 @@ const MAX_ENTRIES = 2_000;
 /** Largest number in a field of 32 bits. */
 const MAX_FILE_BYTES = 0xffff_fffe;
 const MAX_ALL_BYTES = 8 * 1024 ** 3;
-/** Of what is read as a whole: as JSON it takes many times its size. */
+/** Maximum bytes of a file that is read whole: as JSON it takes many times its size. */
 const MAX_TEXT_BYTES = 16 * 1024 ** 2;
 
 export interface OpenArchive extends ArchiveReader {
@@ -123,14 +123,14 @@ function readerOf(zip: ZipFile, all: readonly Entry[]): OpenArchive {
 }
 
 /**
- * What follows the end of the compressed data within an entry is refused: programs that unpack from the beginning would unpack
- * it. So is another checksum than that of the data: programs that unpack would take the file for damaged.
+ * Decompresses an entry. Data after the end of the compressed stream is refused, because programs that unpack from the
+ * beginning would unpack it. So is a wrong checksum, because programs that unpack would treat the file as damaged.
  */
 async function* inflated(zip: ZipFile, entry: Entry): AsyncGenerator<Uint8Array> {
   const raw: Readable = await zip.openReadStreamPromise(entry, { decompress: false });
   const inflate = createInflateRaw();
   const isRead = pipeline(raw, inflate);
-  // What fails is thrown by the reading of its end.
+  // Errors surface where the stream is read to its end.
   isRead.catch(() => undefined);
   let [bytes, checksum] = [0, 0];
   try {

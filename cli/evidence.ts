@@ -125,7 +125,7 @@ function answerOf(
     },
     files,
     findings,
-    // What was not contradicted is told only where nothing was.
+    // Notes on agreement appear only where nothing contradicts the log.
     notes: verified ? notes : [],
   };
   const lines = verified ? notes : findings.map(({ message }) => message);

@@ -49,7 +49,7 @@ const BY_CODE: Readonly<Record<ProblemCode, number>> = {
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly exitCode: number;
-  /** What a server answered. */
+  /** The problem that a server answered. */
   readonly problem: Readonly<Record<string, unknown>>;
 
   constructor(message: string, exitCode: number, problem: Readonly<Record<string, unknown>> = {}) {
@@ -58,7 +58,7 @@ export class CliError extends Error {
     this.problem = problem;
   }
 
-  /** Of the problem that a server answered. */
+  /** The code of the problem that a server answered. */
   get code(): unknown {
     return this.problem['code'];
   }

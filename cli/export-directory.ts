@@ -10,7 +10,7 @@ export async function requireOwn(directory: string, isForced: boolean): Promise<
     if (error.code === 'ENOENT') return [];
     throw new CliError(`Cannot write to ${directory}: ${error.message}`, EXIT.input);
   });
-  // Of a new repository only hidden entries are there.
+  // A new repository has only hidden entries.
   if (isForced || entries.includes(MARKER) || entries.every((entry) => entry.startsWith('.'))) return;
   throw new CliError(
     `${directory} is not empty and no earlier export: name another directory, or give --force to write beside what is there.`,

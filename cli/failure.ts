@@ -31,7 +31,7 @@ interface Asked {
   readonly format: Format;
 }
 
-/** Of failures that no server answered; by exit code. */
+/** The codes of failures without a server's answer, by exit code. */
 const CODES: Readonly<Record<number, string>> = {
   [EXIT.negative]: 'negative',
   [EXIT.input]: 'invalid_input',
@@ -55,7 +55,7 @@ function expected(error: unknown): unknown {
   );
 }
 
-/** What commander has to say, as one line with the nearest name or where help is. */
+/** Returns commander's error as one line, with the nearest name or a pointer to help. */
 function usageError({ code, message }: CommanderError, program: Command, args: readonly string[]): CliError | 'shown' {
   if (SHOWN.has(code)) return 'shown';
   const { command: named, names: command, rest: words } = commandOf(program, args);

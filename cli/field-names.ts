@@ -18,7 +18,7 @@ interface Fault {
   readonly detail: string;
 }
 
-/** What a server found wrong with fields of a request; none of any other failure. */
+/** Returns the field errors of a server's answer; none for any other failure. */
 export function faultsIn({ problem }: CliError): readonly Fault[] {
   const { errors } = problem;
   return Array.isArray(errors) && errors.every(isFault) ? errors : [];
@@ -42,7 +42,7 @@ export function saidFor(command: Command, error: CliError): string {
   }, error.message);
 }
 
-/** What a command calls a field; undefined where it does not take it. */
+/** Returns the option or argument of a command for a field; undefined where the command does not take it. */
 export function nameOf(command: Command, field: string): string | undefined {
   const own = new Set([
     ...command.options.map(({ long }) => long),

@@ -4,7 +4,7 @@ import { readsAsPeerId, unknownPeers } from '../core/model/peer-lists.ts';
 import { normalizeName } from '../core/model/resources.ts';
 import { nameOf } from './resource-files.ts';
 
-/** What of an export a workspace can take, by the devices that have joined it. */
+/** The part of an export that a workspace can take, given the devices that have joined it. */
 export interface ImportPlan {
   readonly documents: readonly unknown[];
   /** Where each stands among those that were read. */

@@ -64,7 +64,9 @@ function answerOf(applied: Applied, mustJoin: readonly object[], moved: readonly
   return { value, text: [...text, still], hints: [...hints, 'Then import again.'] };
 }
 
-/** One token for all that have the same labels and network, so that each has them from its first second. */
+/**
+ * Returns commands that make one token for each set of labels and network, so that devices have both from their first second.
+ */
 function joinHints(peers: readonly FilePeer[]): string[] {
   const commandOf = ({ labels, network }: FilePeer) => {
     const words = Object.entries(labels).map(([key, value]) => `${key}=${value}`);

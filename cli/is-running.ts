@@ -1,4 +1,4 @@
-/** Whether a process has this id and may be signalled from here. */
+/** Returns true if a process has this id and this user may signal it. */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -2,7 +2,7 @@ import { lostNodeOf, nodesOf } from '../client/agent/node-traces.ts';
 import { leaseOf } from '../client/firewall/nftables.ts';
 import { hasInterface } from '../client/tunnel/has-interface.ts';
 
-/** What an agent that was killed has left of its node, for people; undefined where it left no tunnel. Linux only. */
+/** Returns a sentence on the tunnel that a killed agent left behind; undefined if there is none. Linux only. */
 export async function leftBehind(directory: string): Promise<string | undefined> {
   const lost = lostNodeOf(directory);
   const nodes = [...nodesOf(directory), ...(lost ? [lost] : [])];

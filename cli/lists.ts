@@ -4,7 +4,7 @@ import type { AnyOperation } from '../core/base/operation.ts';
 export interface Listing {
   readonly list: AnyOperation<never>;
   readonly one?: AnyOperation<never>;
-  /** Whether all pages are shown: of what grows without end only the first is. */
+  /** True if all pages are shown; false for lists that grow without end, which show only the first. */
   readonly isWhole: boolean;
   readonly isLabelled?: true;
   /** A field of the operation that another command is for. */

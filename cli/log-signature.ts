@@ -5,15 +5,15 @@ import { fingerprintOf } from './evidence-keys.ts';
 import { signerOf } from './served-log.ts';
 
 interface Signature {
-  /** That signed it, base64; undefined where none did that is trusted. */
+  /** The key that signed it, base64; undefined where no trusted key did. */
   readonly key?: string;
   readonly findings: readonly Finding[];
   readonly notes: readonly string[];
 }
 
 /**
- * Who signed a checkpoint, and whether that is to be trusted: a key that was given, and no other; else the one that signed
- * the last time, or to which it leads; at first one that the control plane names.
+ * Checks that a trusted key signed a checkpoint. Trusted is the pinned key alone, if there is one; otherwise the key that
+ * signed the last time, or one to which it leads; at first one that the control plane names.
  *
  * @param pinned and `seen`: base64
  */

@@ -12,7 +12,7 @@ const GROUPS = ['mcpServers', 'servers'] as const;
 export type Group = (typeof GROUPS)[number];
 export type Entry = Readonly<Record<string, unknown>>;
 
-/** What an entry of ours says, or would say where a token goes; a client's other fields beside it stay. */
+/** The fields that Mesh writes to its entry, or that hold a token in another form; other fields of the client are kept. */
 const OWN_FIELDS = 'type url serverUrl httpUrl headers headersHelper command args env envFile cwd'.split(' ');
 
 /** A client's configuration that is known to be readable and to be writable. */
@@ -67,7 +67,7 @@ export function withEntry(before: string | undefined, file: string, group: Group
   return put(cleared, [group, SERVER_NAME], next);
 }
 
-/** Whether the entry was written here, in the form of another client: it holds a token of Mesh. */
+/** Returns true if Mesh wrote the entry, in the form of another client: it holds a Mesh token. */
 function isOurs(servers: unknown): boolean {
   const entry = isObject(servers) ? servers[SERVER_NAME] : undefined;
   if (!isObject(entry)) return false;

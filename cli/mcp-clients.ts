@@ -7,7 +7,7 @@ const held = z.object({
   server: z.string(),
   workspace: z.string(),
   kind: z.enum(['agent', 'personal']),
-  /** Of the agent, or of the API token. */
+  /** The id of the agent or of the API token. */
   id: z.string(),
   name: z.string(),
 });

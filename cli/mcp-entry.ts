@@ -48,7 +48,7 @@ interface Reading {
   readonly end: string;
   /** Where its files are. */
   readonly place: string;
-  /** What makes it read them again. */
+  /** The user's action after which the client reads its files again. */
   readonly afterwards: string;
 }
 

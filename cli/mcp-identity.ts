@@ -11,7 +11,7 @@ import type { Held } from './mcp-clients.ts';
 import type { Target } from './session.ts';
 import { waitingIn } from './waiting.ts';
 
-/** Who an MCP client speaks as. */
+/** The identity that an MCP client is to have. */
 export interface Wanted {
   /** Given by the user. */
   readonly name: string | undefined;
@@ -30,7 +30,7 @@ export interface Issued extends Pick<Held, 'kind' | 'id' | 'name'> {
   readonly isRenewed: boolean;
 }
 
-/** What a client needs to be of use: it reads, plans and applies. It never approves. */
+/** The default scopes of a client: it reads, plans and applies. It never approves. */
 const CLIENT_SCOPES = ['network:read', 'snapshots:read', 'intents:plan', 'intents:apply'];
 /** Names that are tried where the derived one is another's. */
 const NAMES = 9;

@@ -7,10 +7,10 @@ import { harmless } from './taking-away.ts';
 import { variable } from './variable.ts';
 import { variablesHelp } from './variables.ts';
 
-/** What the command starts. */
+/** The program behind the command. */
 interface Meshd {
   readonly version: string;
-  /** What can run without a control plane. */
+  /** The parts that can run without a control plane. */
   readonly parts: readonly string[];
   readonly defaultConfigDir: string;
   /** Names of those that the control plane reads. */
@@ -43,7 +43,7 @@ interface Meshd {
   loadDoctor(): Promise<(configDir: string) => Promise<Diagnosis>>;
 }
 
-/** What was found in an installation; `ok` is false where something keeps it from its work. */
+/** The results of examining an installation; `ok` is false where a problem keeps it from working. */
 export interface Diagnosis {
   readonly ok: boolean;
   readonly items: readonly {
@@ -74,7 +74,7 @@ export interface StoreCopies {
 interface Running {
   readonly log: Log;
   stop(): Promise<void>;
-  /** Of a control plane, for people. */
+  /** Returns the announcement of a control plane, for people. */
   announcement?(milliseconds: number): Promise<string>;
   /** Called once the announcement is written: lines of the log follow it. */
   announced?(): void;
@@ -113,7 +113,7 @@ export function buildMeshd(meshd: Meshd): Command {
     .addArgument(new Argument('[part]', 'run one part alone, without a control plane').choices(parts))
     .showHelpAfterError()
     .configureOutput({ outputError: (text, write) => write(harmless(text)) })
-    // What follows is of every command; the rest is of the control plane alone.
+    // The help options below apply to every command; the other options to the control plane alone.
     .configureHelp({ showGlobalOptions: true, visibleGlobalOptions: ({ parent }) => (parent ? [configDir] : []) })
     .action((part: string | undefined, options: MeshdOptions) => run(meshd, part, options));
   addFileCommands(program, meshd);

@@ -10,7 +10,7 @@ export const MOMENT_FORMS =
 /** Fields that take the id of a snapshot as well. */
 const OR_SNAPSHOT: ReadonlySet<string> = new Set(['from', 'to', 'snapshot_id']);
 
-/** Whether a field of an operation is a moment of the past. */
+/** Returns true if a field of an operation is a moment of the past. */
 export function isMomentField(name: string, { type, format }: { type?: string; format?: string }): boolean {
   return type === 'string' && (format === 'date-time' || OR_SNAPSHOT.has(name));
 }

@@ -93,7 +93,7 @@ export async function collected(options: ReportOptions, version: string): Promis
   return sections.map(([title, text]) => `## ${title}\n${text.slice(-MOST_OF_A_SECTION).trim()}\n`).join('\n');
 }
 
-/** What the agent says; in words where it does not answer, or as an agent of another version does. */
+/** Returns the status of the agent; a sentence where it does not answer, or answers as another version does. */
 async function statusOf(directory: string): Promise<NodeStatus | string> {
   try {
     const answer = nodeStatusSchema.safeParse(await askAgent(localSocketPath(directory), { ask: 'status' }));
@@ -115,7 +115,7 @@ function configFields({ server, id, name, workspaceId, controlKey, signalingUrl,
   return { server, id, name, workspaceId, controlKey, signalingUrl, expiresAt };
 }
 
-/** Who there is and how many rules, and not what they are: the table of the firewall has them. */
+/** Returns the fields of a graph with the number of its peers and rules; the firewall table has the rules themselves. */
 function graphFields({ epoch, version, reason, self, peers, firewall, relay, stun }: FullGraph) {
   const rules = { in: firewall.full.in.length, out: firewall.full.out.length };
   const place = relay && { url: relay.url, expiresAt: relay.expiresAt };
@@ -175,7 +175,10 @@ async function said(ask: () => Promise<string>, safe: (text: string) => string):
   }
 }
 
-/** What the network tells everybody in it, and this host each of its programs; a report is of little use without. */
+/**
+ * Returns the values that the network tells all its peers, or the host all its programs. A report without them is of little
+ * use.
+ */
 function publiclyKnown(
   directory: string,
   config: NodeConfig | string,

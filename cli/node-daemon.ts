@@ -10,7 +10,7 @@ import { HINTS, type HintFacts, renumberText } from './node-hints.ts';
 import { called } from './own-command.ts';
 import { visibleTexts } from './visible.ts';
 
-/** What the child tells before its parent goes. */
+/** The message that the child sends before its parent exits. */
 interface Told {
   readonly line: string;
   readonly exitCode: number;
@@ -37,7 +37,7 @@ export async function runInBackground({
   const output = openSync(log, 'a', 0o640);
   const [, script = '', ...args] = process.argv;
   const rest = args.filter((arg) => arg !== '--daemon');
-  // What this process compiled, its child need not compile again.
+  // The child reuses the code that this process compiled.
   flushCompileCache();
   const child = spawn(process.execPath, [...process.execArgv, script, ...rest, '--daemon-child'], {
     detached: true,
@@ -66,7 +66,7 @@ export async function runInBackground({
   return { value, text: [...told.line.split('\n'), `Log: ${log}`], exitCode: told.exitCode };
 }
 
-/** What is wrong is said, and the log has no more of it. */
+/** Returns true if the message itself names the fault, so that the log adds nothing. */
 function isPlain({ exitCode }: Told): boolean {
   return exitCode !== EXIT.unavailable && exitCode !== EXIT.negative;
 }
@@ -90,7 +90,7 @@ export function exitCodeOf({ state, hostFirewall }: Pick<Greeting, 'state' | 'ho
   return hostFirewall ? exitCodeOfOpened(hostFirewall) : EXIT.ok;
 }
 
-/** Of a node that does not go on by itself: it is no success to have started it. */
+/** Returns an error for a node that does not keep running: its start is no success. */
 export function notGoingOn({ name, state }: Greeting, facts: HintFacts): CliError | undefined {
   if (state !== 'removed') return undefined;
   const again = `With a new join token in a file: ${HINTS.joinAgain(facts)}`;

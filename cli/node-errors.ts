@@ -26,7 +26,7 @@ export function exitCodeOfEnd(end: NodeEnd): number {
   return end.why === 'task' ? end.exitCode : EXIT_OF_END[end.why];
 }
 
-/** What went wrong at the node as one line for the user, with the exit code of its class. */
+/** Returns an error of the node as one line for the user, with the exit code of its class. */
 export function asCliError(error: unknown): Error {
   if (error instanceof PlaneRefusal) return new CliError(error.message, exitCodeOf(error.code), { code: error.code });
   if (error instanceof PlaneAway) return new CliError(`${error.message}. Is meshd running there?`, EXIT.unavailable);
@@ -36,7 +36,7 @@ export function asCliError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** What a disk does that is full, broken or read-only; Node names the path in such messages. */
+/** The errors of a disk that is full, broken or read-only; Node names the path in such messages. */
 const DISK_CODES = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO']);
 
 function isOfDisk(error: unknown): error is Error {

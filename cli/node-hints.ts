@@ -1,9 +1,9 @@
 import { nodeDirectory } from './node-directory.ts';
 import { called, quoted } from './own-command.ts';
 
-/** What a command that is shown to a person is for. */
+/** The target of a command that is shown to a person. */
 export interface HintFacts {
-  /** Of the configuration; that of this user when left out. */
+  /** The directory of the configuration; by default that of this user. */
   readonly directory?: string | undefined;
   readonly server?: string | undefined;
   readonly interfaceName?: string | undefined;

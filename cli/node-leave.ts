@@ -22,7 +22,7 @@ interface LeaveOptions {
   readonly force?: boolean;
 }
 
-/** What a node keeps in its directory; whatever else is there is not its own. */
+/** The files of a node in its directory; other files there are not its own. */
 const FILES = [
   'node.json',
   'node.key',
@@ -68,7 +68,10 @@ export function defineLeave(leave: Command, { loadLauncher }: CommandContext): v
   );
 }
 
-/** Whether there was one, and why it stays; where none is named, whichever starts the node of this directory. */
+/**
+ * Uninstalls the service; without a named interface, the one that starts the node of this directory. Returns whether there was
+ * one, and why it stays.
+ */
 async function withoutService(directory: string, named: string | undefined) {
   const manager = managerHere();
   try {
@@ -86,7 +89,7 @@ function configOf(directory: string, force: boolean): NodeConfig | undefined {
     if (!config) throw noConfiguration(directory);
     return config;
   } catch (error) {
-    // One that is damaged names nobody: with --force its files go.
+    // A damaged configuration names no node: with --force its files are removed.
     const told = asCliError(error);
     if (force && told instanceof CliError && told.exitCode === EXIT.input) return undefined;
     throw told;
@@ -106,7 +109,7 @@ async function removed({ server, deviceToken }: NodeConfig, force: boolean): Pro
   }
 }
 
-/** What it answers a node that was removed before. */
+/** The codes that the control plane answers to a node that was removed before. */
 const IS_GONE: ReadonlySet<string> = new Set(['unauthenticated', 'not_found']);
 
 function forget(directory: string): void {

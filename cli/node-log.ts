@@ -13,7 +13,7 @@ import { readToken, serverOf, sessionAt, type Target } from './session.ts';
 export interface NodeOfLog {
   readonly target: Target;
   readonly directory: string;
-  /** Of its log, by the key of the control plane that it pinned when it joined. */
+  /** The origin of its log, by the control plane's key that it pinned when it joined. */
   readonly origin: string;
   readonly kept: SeenByNode | undefined;
   readonly refused: Refused | undefined;
@@ -50,7 +50,7 @@ export function nodeOfLog(options: Options): NodeOfLog | undefined {
 type SeenByNode = SeenLog & { readonly origin: string; readonly key: string };
 
 /**
- * What the node of this machine keeps of the log of its workspace, whoever is signed in.
+ * Returns the log state that the node of this machine stored for its workspace, whoever is signed in.
  *
  * @throws CliError where it is damaged
  */

@@ -51,7 +51,10 @@ export function defineLogs(logs: Command): void {
   );
 }
 
-/** Of a node that is a service the journal of its unit, else or where a daemon runs in its place the file of that. @throws CliError where there is neither */
+/**
+ * Returns the source of the log of a node: the journal or the log file of its service, or the file of its daemon where no
+ * service is installed or a daemon runs in its place. @throws CliError where there is neither
+ */
 export async function sourceOf(
   interfaceName: string,
   logDirectory: string,

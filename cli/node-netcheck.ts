@@ -163,7 +163,7 @@ function mappingOf([first]: readonly MappedAddress[]): Mapping {
   return { address: formatHostPort(address, port), roundTripMs };
 }
 
-/** Of those that are reached; the first, where none is. */
+/** Returns the nearest reachable relay; the first one where none is reachable. */
 function nearestOf(relays: readonly RelayReach[]): Reach | undefined {
   const reached = relays.filter(({ isReached }) => isReached);
   const [nearest] = reached.sort((a, b) => (a.roundTripMs ?? 0) - (b.roundTripMs ?? 0));

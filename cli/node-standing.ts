@@ -19,7 +19,10 @@ export function withoutOverlayText(
   );
 }
 
-/** Of a node that its control plane keeps out: why, and who changes that how. Undefined of one that is let in or not heard of. */
+/**
+ * Returns why the control plane blocks a node, and how an administrator changes that; undefined for a node that is admitted or
+ * of unknown status.
+ */
 export function shutOutText({ node, control }: Registered, directory?: string): string | undefined {
   const { server } = control;
   const approve = HINTS.approve({ id: node.id, server });

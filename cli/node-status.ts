@@ -89,7 +89,7 @@ function head(status: NodeStatus, now: number, directory: string): string[] {
     ],
     ['Firewall', `${firewall.in} rules in, ${firewall.out} out; graph version ${control.graph?.version ?? '-'}`],
   ];
-  // Of an overlay that is down there are none.
+  // An overlay that is down has no names.
   if (names && node.address !== null) rows.push(['Names', namesText(names)]);
   for (const line of hostFirewallLines(firewall, directory, now)) rows.push(['Host firewall', line]);
   rows.push(['Audit log', logText(log, now)]);
@@ -99,7 +99,7 @@ function head(status: NodeStatus, now: number, directory: string): string[] {
   return rows.map(([name, text]) => `${name.padEnd(15)}${text}`);
 }
 
-/** What is wrong with it names its address too. */
+/** Returns the state of the bus. Its error repeats the address, which is removed. */
 function busText({ url, isUp, trouble }: NodeStatus['control']['bus']): string {
   return isUp ? 'up' : trouble.replace(`the bus at ${url} `, '');
 }
@@ -134,7 +134,7 @@ function troubleText({ control: { server }, trouble, routes: { refused } }: Node
   return `${KEY_SHARED}. On one of them, with a new join token in a file: ${HINTS.joinAgain({ directory, server })}`;
 }
 
-/** One of several: where it is, how far, and what for. */
+/** Returns the row of one relay among several: its location, distance and use. */
 function relayRow({
   name,
   region,

@@ -64,7 +64,7 @@ export function defineUp(command: Command, { loadLauncher }: CommandContext): vo
     .addOption(new Option('--daemon-child').hideHelp());
   answering(command, async (options: UpOptions): Promise<Answer> => {
     try {
-      // Of a node that is up there is nothing else to do.
+      // A node that is already up needs nothing else.
       const opened =
         options.openFirewall && !options.daemonChild && (await openOnRunning(nodeDirectory(options.configDir)));
       if (opened) return opened;

@@ -88,7 +88,7 @@ interface Known {
   readonly policy: Verdict | null;
   readonly path: ReportedPath | null;
   readonly back: ReportedPath | null;
-  /** What only the control plane could tell, for people. */
+  /** Sentences on facts that only the control plane knows. */
   readonly unknown: readonly string[];
 }
 
@@ -164,7 +164,7 @@ function serverOfNode({ server }: WhyOptions, { config }: OwnNode): { readonly s
   return { server: config.server };
 }
 
-/** Whether large packets arrive, where this node is the one that sends. */
+/** Tests whether large packets arrive, where this node is the sender. */
 async function largeFrom({ from, to }: Pair, own: OwnNode): Promise<LargePackets | undefined> {
   const peer = isOwn(own, from) ? peerOf(own, to) : undefined;
   if (!peer?.path || (await echo(peer.address)) === null) return undefined;

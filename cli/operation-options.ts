@@ -36,13 +36,13 @@ export function fieldsOf(operation: AnyOperation<never>): Field[] {
   return Object.entries(properties).map(([name, schema]) => ({ name, schema, isRequired: required.includes(name) }));
 }
 
-/** Those that the path names, in its order; they may be given without an option. */
+/** Returns the fields that the path names, in its order; they may be given without an option. */
 export function pathFieldsOf(operation: AnyOperation<never>): string[] {
   const params = [...operation.http.path.matchAll(/:(\w+)/g)].map(([, param = '']) => fieldOf(operation, param));
   return params.filter((field) => field !== 'workspaceId');
 }
 
-/** What the options of a command say about these fields. */
+/** Returns the values of these fields from the options of a command. */
 export function valuesOf(
   fields: readonly Field[],
   options: Readonly<Record<string, unknown>>,
@@ -95,12 +95,12 @@ export function typedValue({ name: field, schema }: Pick<Field, 'name' | 'schema
   return parsed;
 }
 
-/** Whether a field is a list of plain words, or may be one. */
+/** Returns true if a field is a list of plain words, or may be one. */
 function isWordList({ type, items, anyOf = [] }: JsonSchema): boolean {
   return (type === 'array' && items?.type === 'string') || anyOf.some(isWordList);
 }
 
-/** Whether a field is a map of plain words: labels, annotations. */
+/** Returns true if a field is a map of plain words: labels, annotations. */
 function isWordMap({ type, additionalProperties }: JsonSchema): boolean {
   return type === 'object' && typeof additionalProperties === 'object' && additionalProperties.type === 'string';
 }

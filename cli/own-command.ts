@@ -69,7 +69,7 @@ const OF_MESHD: ReadonlySet<string> = new Set([
   'restore',
   '--standalone',
 ]);
-/** Of the node on this machine, which knows its server and workspace, or of neither. */
+/** The commands that need no server and workspace, or take them from the node on this machine. */
 const TARGETLESS: ReadonlySet<string> = new Set([
   'completion',
   'down',
@@ -85,7 +85,7 @@ const TARGETLESS: ReadonlySet<string> = new Set([
   '--help',
 ]);
 
-/** What this command was told to call, and a command in a hint has to be told too. */
+/** The server and workspace named on this command line, which commands in hints have to name too. */
 let given: { readonly server?: string; readonly workspace?: string } = {};
 
 /** Has hints carry the server and the workspace that the command line names. */

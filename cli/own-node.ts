@@ -6,7 +6,7 @@ import type { FullGraph } from '../core/model/graph.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { isNamed } from './own-verdict.ts';
 
-/** What this machine knows of its own node; each part where there is one and this user may read it. */
+/** The data of this machine about its own node; each part where it exists and this user may read it. */
 export interface OwnNode {
   readonly directory: string;
   readonly config: Pick<NodeConfig, 'id' | 'name' | 'server'> | undefined;
@@ -24,7 +24,7 @@ export async function ownNode(configDir: string | undefined): Promise<OwnNode> {
   return { directory, config, status, graph };
 }
 
-/** Whether a name or an id is that of this node. */
+/** Returns true if a name or an id is that of this node. */
 export function isOwn({ config, status, graph }: OwnNode, wanted: string): boolean {
   return [config, status?.node, graph?.self].some((each) => each !== undefined && isNamed(each, wanted));
 }

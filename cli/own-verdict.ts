@@ -12,7 +12,7 @@ export interface OwnQuestion {
   readonly now: number;
 }
 
-/** What the graph of a node permits, in the form in which the control plane answers. */
+/** The verdict by the graph of a node, in the form in which the control plane answers. */
 export interface OwnVerdict {
   readonly denied: boolean;
   readonly explanation: string;

@@ -10,7 +10,7 @@ import { CliError, EXIT } from './exit.ts';
 import { readText } from './operation-options.ts';
 import { addLintCommand } from './policy-lint.ts';
 
-/** What must hold, beside a network as `connectivity/simulate` takes it. */
+/** The assertions to check, beside a network as `connectivity/simulate` takes it. */
 const expectations = z.looseObject({ assertions: z.array(assertionSchema).min(1) });
 
 /** `mesh policy test FILE`: checks assertions over policies without a server; for anyone's CI. And `mesh policy lint`. */

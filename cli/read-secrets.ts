@@ -2,15 +2,15 @@ import { createInterface } from 'node:readline';
 import type { ReadStream } from 'node:tty';
 import { CliError, EXIT } from './exit.ts';
 
-/** What a terminal in raw mode sends for keys that edit or end a line. */
+/** The characters that a terminal in raw mode sends for keys that edit or end a line. */
 const KEY = { cancel: '\u0003', end: '\u0004', backspace: '\b', erase: '\u007f', kill: '\u0015' } as const;
-/** What keys without a character send (ECMA-48, 5.4), and the marks around what is pasted. */
+/** Matches the sequences of keys without a character (ECMA-48, 5.4), and the marks around pasted text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what terminals send
 const SEQUENCE = /\u001b(?:\[[\d;?]*[ -/]*[@-~]|O[@-~]|.)?/gu;
 
 /** Asks one question after the other for what is not to be seen. */
 export interface SecretReader extends Disposable {
-  /** Whether a person is there, who can be asked again. */
+  /** True if a person can be asked again. */
   readonly isTerminal: boolean;
   /** The next line; undefined where standard input has no more. @throws CliError when the person cancels */
   ask(question: string): Promise<string | undefined>;

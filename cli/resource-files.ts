@@ -42,7 +42,7 @@ export function filesOf(resources: readonly FileResource[]): Map<string, string>
 export interface Documents {
   readonly documents: readonly unknown[];
   readonly places: readonly string[];
-  /** Whether they are all that is in a directory that `mesh export` wrote. */
+  /** True if they are all documents of a directory that `mesh export` wrote. */
   readonly isExport: boolean;
 }
 
@@ -145,7 +145,7 @@ export function nameOf(document: unknown): { readonly kind: unknown; readonly na
   return { kind, name: String(metadata?.name ?? '') };
 }
 
-/** What a call with documents is refused for, said of the files that they stand in. */
+/** Names the files of the documents in the error of a call that is refused. */
 export async function sayingFiles<T>({ places }: Pick<Documents, 'places'>, call: () => Promise<T>): Promise<T> {
   try {
     return await call();

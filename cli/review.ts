@@ -63,7 +63,7 @@ function define(command: Command, workflow: AnyOperation<never>, peer: typeof ap
   );
 }
 
-/** One after the other, up to the first that fails, and which come after it. A list that came out empty names none. */
+/** Reviews one after the other up to the first failure, and names those that were left. An empty list lists what waits. */
 async function reviewAll(
   verb: string,
   given: readonly string[],
@@ -130,7 +130,7 @@ interface WaitingPeer {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** Of each kind. */
+/** Maximum waiting items listed of each kind. */
 const NAMED = 20;
 
 /** Whoever approves reads names: which devices bear them, and since when, is said first. */
@@ -150,7 +150,7 @@ async function review(
   return { value, text, ...exitOf(value) };
 }
 
-/** What is to be done where it was not carried out. */
+/** Returns the next steps where the change was not carried out. */
 function next({ status, summary, awaits }: Reviewed): readonly string[] {
   switch (status) {
     case 'failed':

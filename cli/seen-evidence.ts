@@ -4,16 +4,17 @@ import type { SeenOrigin } from '../core/evidence/verify/seen.ts';
 import { seenByNode } from './node-log.ts';
 import { keptLogs, workspaceOf } from './seen-logs.ts';
 
-/** Of the log of an archive, as it says itself; undefined where it says none. */
+/** Returns the origin of the log that an archive states; undefined where it states none. */
 export async function originIn(archive: Pick<ArchiveReader, 'text'>): Promise<string | undefined> {
   return readCheckpoint(await archive.text('audit-checkpoint.txt').catch(() => ''))?.origin;
 }
 
 /**
- * What this machine keeps of the log of a workspace, by `mesh audit verify` and by its node. Under whichever origin: the name
- * of a workspace is nobody else's, and what an archive calls its log does not choose what it is held against.
+ * Returns the states of a workspace's log that this machine stored, by `mesh audit verify` and by its node. They match by
+ * workspace name, which is unique, under any origin: an archive must not choose what it is compared with by the name that it
+ * gives its log.
  *
- * @throws CliError where what is kept is damaged
+ * @throws CliError where a stored state is damaged
  */
 export function seenOf(origin: string | undefined, configDir?: string): SeenOrigin[] {
   if (origin === undefined) return [];

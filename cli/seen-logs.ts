@@ -7,7 +7,7 @@ import { decodeTile } from '../core/audit/tiles.ts';
 import { CliError, EXIT } from './exit.ts';
 import { sessionFile, writePrivate } from './session.ts';
 
-/** What this machine keeps of a log that it verified, to hold the next one against. */
+/** The state of a verified log that this machine stores, to compare the next one with. */
 export interface KeptLog extends SeenLog {
   readonly origin: string;
   readonly at: number;

@@ -16,9 +16,9 @@ import { callInWorkspace, existingWorkspace } from './workspace.ts';
 export interface ServedLog extends Checkpoint {
   readonly note: string;
   readonly leaves: readonly Uint8Array[];
-  /** Of the newest entry; undefined where entries could not be read. */
+  /** The instant of the newest entry; undefined where entries could not be read. */
   readonly newest: number | undefined;
-  /** Whether entries were read, or their hashes alone. */
+  /** True if entries were read; false if only their hashes were. */
   readonly hasEntries: boolean;
   readonly findings: readonly Finding[];
 }
@@ -58,7 +58,7 @@ export async function readServedLog(target: Target, ofInstallation: boolean): Pr
   const { note = '' } = checkpointShape.safeParse(answer).data ?? {};
   const said = readCheckpoint(note);
   const workspace = said && WORKSPACE.exec(said.origin)?.[1];
-  // Who administers the platform is answered so where no workspace is named.
+  // A platform administrator who names no workspace receives the checkpoint of the installation.
   if (workspace === SYSTEM_WORKSPACE && !ofInstallation && target.workspace === undefined) {
     return readServedLog({ ...target, workspace: await existingWorkspace(target) }, false);
   }
@@ -66,7 +66,7 @@ export async function readServedLog(target: Target, ofInstallation: boolean): Pr
     throw new CliError(`${target.server} answered a checkpoint that is none.`, EXIT.negative);
   }
   const meant = ofInstallation ? SYSTEM_WORKSPACE : target.workspace;
-  // What else it may be named by is the control plane's own to say.
+  // Only the control plane can resolve other names of the workspace.
   if (meant !== undefined && WORKSPACE_ID.test(meant) && meant !== workspace) {
     const message = `${target.server} answered the checkpoint of ${said.origin}, which is not the log of ${meant}.`;
     throw new CliError(message, EXIT.negative);
@@ -165,7 +165,7 @@ class LogReader {
     this.#find({ code: 'entry_changed', message });
   }
 
-  /** Who serves what is none has as many of them as it likes. */
+  /** Adds a finding, up to a limit: a hostile server could cause any number of them. */
   #find(finding: Finding): void {
     if (this.findings.length < MAX_FINDINGS) this.findings.push(finding);
   }

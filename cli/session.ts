@@ -11,7 +11,7 @@ import { hintAt } from './own-command.ts';
 import { systemFailure } from './system-failure.ts';
 import { variable } from './variable.ts';
 
-/** What the last login leaves. The server stays known after a logout. */
+/** The stored session of the last login. The server is retained after a logout. */
 const sessionShape = object({ server: text(2_048) }, { token: text(4_096), username: text(256), workspace: text(256) });
 export type Session = Of<typeof sessionShape>;
 
@@ -30,7 +30,7 @@ export function readSession(): Session | undefined {
   }
 }
 
-/** What the last login left, where it was to this server: its token, account and workspace are worth nothing elsewhere. */
+/** Returns the session of the last login if it was to this server: its token, account and workspace are useless elsewhere. */
 export function sessionAt(server: string): Session | undefined {
   const session = readSession();
   return session && URL.parse(session.server)?.origin === URL.parse(server)?.origin ? session : undefined;

@@ -1,10 +1,13 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
-/** Of the primary codes of SQLite those that are about the place of the file. */
+/** The primary SQLite codes that concern the location of the file. */
 const SQLITE: Readonly<Record<number, string>> = { 8: 'EROFS', 10: 'EIO', 13: 'ENOSPC', 14: 'SQLITE_CANTOPEN' };
 
-/** What the system refused, as what is wrong where and what to do; undefined for what it did not refuse, or says no place of. */
+/**
+ * Returns the fault, its location and the remedy for an error of the system; undefined for other errors, and for those without
+ * a path.
+ */
 export function systemFailure(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const { code, path: place, errcode } = error as NodeJS.ErrnoException & { readonly errcode?: number };

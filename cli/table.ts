@@ -155,7 +155,7 @@ function fieldOf(row: unknown, path: string): unknown {
   return path.split('.').reduce((value, field) => (value as Row | null | undefined)?.[field], row);
 }
 
-/** One line without control characters, whatever others wrote into a field. */
+/** Returns a value as one line without control characters, whatever others wrote into it. */
 function cellOf(value: unknown): string {
   if (value === null || value === undefined || value === '') return NOTHING;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';

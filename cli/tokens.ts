@@ -31,7 +31,7 @@ export function defineTokens(tokens: Command): void {
         return items.map((item) => ({ kind, ...item }));
       }),
     );
-    // Who may see the one kind need not be one who may see the other.
+    // A caller may be allowed to see one kind of token and not the other.
     const refused = listed.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
     const graver = refused.find((error) => !(error instanceof CliError && error.code === 'forbidden'));
     if (graver !== undefined || refused.length === listed.length) throw graver ?? refused[0];

@@ -1,11 +1,11 @@
 /** Acts on a terminal, or hides or turns round what is written beside it. */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
-/** Of a text in lines, whose titles are bold and whose results are red, green or yellow. */
+/** Matches hidden characters in a text of several lines, whose titles are bold and whose results are red, green or yellow. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the escapes that bold and these colours begin and end with
 const HIDDEN_IN_LINES = /(\n|\t|\u001B\[(?:1|22|3[1-3]|39)m)|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const IN_PLACE = '\uFFFD';
 
-/** One line for a terminal, whatever others wrote into a field. */
+/** Returns a text as one line for a terminal, whatever others wrote into it. */
 export const visibleLine = (text: string) => text.replaceAll(HIDDEN, IN_PLACE);
 
 /** Returns a value in which each text is one line for a terminal: what a text in several lines is made of. */
@@ -16,7 +16,7 @@ export function visibleTexts<T>(value: T): T {
   return Object.fromEntries(Object.entries(value).map(([name, held]) => [name, visibleTexts(held)])) as T;
 }
 
-/** One line likewise, which may have colours. */
+/** Returns a text as one line for a terminal, with its colors. */
 export const visibleInLine = (text: string) => visible(text.replaceAll('\n', IN_PLACE));
 
 /** Tells whether a text has anything in it that a terminal would act on, but for ends of lines and tabs. */

@@ -6,7 +6,7 @@ import { rememberWorkspace, type Target } from './session.ts';
 interface InWorkspace {
   /** Which one, where none is named. */
   readonly find?: (target: Target) => Promise<string>;
-  /** Whether the request takes one, unless the token is of one alone. */
+  /** True, the default, if the request needs a workspace, unless the token belongs to one alone. */
   readonly isNeeded?: boolean;
 }
 
@@ -29,7 +29,7 @@ export async function callInWorkspace(
   }
 }
 
-/** Whether somebody has signed in with it: it is a JWT, and no token with a name of its kind. */
+/** Returns true if the token is that of a signed-in person: a JWT rather than a token with a prefix. */
 export function isSession({ token = '' }: Target): boolean {
   return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token);
 }

@@ -59,7 +59,7 @@ export const heavyOperations: readonly AnyOperation<ComputeServices>[] = [
   finishReview,
 ];
 
-/** What operations have computed there while they go on: each that is given to `computed`. */
+/** All computations that heavy operations start while they run: each one that is passed to `computed`. */
 export const heavyComputations: readonly Computation<ComputeServices, never, unknown>[] = [
   judgeWrites,
   judgeShown,

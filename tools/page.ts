@@ -12,7 +12,7 @@ export const pageQuery = {
   limit: z.coerce.number().int().min(1).max(MAX_LIMIT).default(50),
 };
 
-/** One page of records in the order of their names; the cursor is the name of the last one shown. */
+/** Returns a page of records ordered by name; the cursor is the name of the last record shown. */
 export function pageOf<R extends { readonly name: string }, V>(
   records: readonly R[],
   { cursor, limit }: { readonly cursor?: string | undefined; readonly limit: number },

@@ -13,7 +13,9 @@ export const pastFields = {
 
 type PastQuery = { readonly at?: string | undefined; readonly snapshot_id?: string | undefined };
 
-/** Whether fields as they were sent name a moment: what makes a question Pro that is Community about the present. */
+/**
+ * Returns true if the raw fields name a moment. A question about the past is Pro, even where it is Community about the present.
+ */
 export function asksPast({ at, snapshot_id: id }: Readonly<Record<string, unknown>>): boolean {
   return at !== undefined || id !== undefined;
 }

@@ -3,7 +3,7 @@ import type { PendingApproval } from '../core/base/operation.ts';
 import type { NetworkChange } from '../core/changes/changes.ts';
 import { type SubmitResult, submitChanges } from '../core/workflow/submit.ts';
 
-/** What a write answers: what it made, or the workflow it waits in. */
+/** Returns the answer of a write: its result, or the workflow in which it waits. */
 export function answerOf<T>(
   submitted: SubmitResult,
   done: (committed: Extract<SubmitResult, { status: 'committed' }>) => T,
@@ -31,7 +31,7 @@ export function pointingAt<T>(place: (index: number) => string, work: Promise<T>
   );
 }
 
-/** What is wrong with fields, said otherwise. */
+/** Rewrites the field errors of an `invalid_input`. */
 export async function withErrors<T>(
   work: Promise<T>,
   told: (errors: readonly FieldError[]) => readonly FieldError[],

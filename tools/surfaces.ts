@@ -22,7 +22,7 @@ export const MCP_TOOLS: readonly string[] = [
   'find_cause',
 ];
 
-/** What a view is called, and the tools whose answers it shows; it is made from `web/src/views/<name>.tsx`. */
+/** A view, and the tools whose answers it shows; its source is `web/src/views/<name>.tsx`. */
 export interface ViewOfTools {
   readonly name: string;
   readonly title: string;
@@ -30,7 +30,7 @@ export interface ViewOfTools {
   readonly tools: readonly string[];
 }
 
-/** What clients with the extension MCP Apps show beside answers. Each tool has one view at most. */
+/** The views that clients with the extension MCP Apps show beside answers. Each tool has one view at most. */
 export const MCP_VIEWS: readonly ViewOfTools[] = [
   {
     name: 'effect',

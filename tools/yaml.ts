@@ -58,7 +58,7 @@ function load(text: string): unknown[] {
 
 /** Before values are made of them. @throws YamlError */
 function requireBounded(events: readonly Event[]): void {
-  // Of the collections that are open, the innermost last: a mapping has two children for each key.
+  // The open collections, innermost last; a mapping has two children for each key.
   const open: { readonly most: number; children: number }[] = [];
   let nodes = 0;
   let anchors = 0;

@@ -13,7 +13,7 @@ const ANSWER_MS = 3_000;
 /** Datagrams get lost. */
 const STUN_TRIES = 3;
 
-/** What nodes miss when they cannot reach it (docs/node.md#files-and-ports). */
+/** The effect on nodes that cannot reach an address (docs/node.md#files-and-ports). */
 const EFFECT: Readonly<Record<GivenAddress['variable'], string>> = {
   MESH_SIGNALING_URL: 'nodes cannot negotiate connections',
   MESH_RELAY_ADVERTISE_URL: 'nodes that cannot connect directly cannot communicate',
@@ -30,7 +30,7 @@ export function checkGivenAddresses(config: Pick<Config, 'env' | 'app'>, log: Lo
   const ending = new AbortController();
   const { signal } = ending;
   const check = async () => {
-    // One after the other: looking up names takes threads that others need.
+    // Addresses are checked one by one, because name lookups take threads that others need.
     for (const { variable, value } of givenAddresses(config)) {
       const place = parseHostPort(value.replace(/^\w+:\/\//, ''));
       if (place === undefined) continue;

@@ -6,13 +6,13 @@ import { servePartHealth } from './part-health.ts';
 import { readTls } from './tls.ts';
 import { orExplain, type Running, startBus, startRelay, startStun } from './wire-parts.ts';
 
-/** What can run without a control plane, for a machine that carries only this. */
+/** The parts that can run without a control plane, on a machine of their own. */
 export const PARTS = ['bus', 'relay', 'stun'] as const;
 export type Part = (typeof PARTS)[number];
 
 const LISTENS = { bus: 'MESH_BUS_LISTEN', relay: 'MESH_RELAY_LISTEN', stun: 'MESH_STUN_LISTEN' } as const;
 
-/** What a part lacks, or cannot do without a control plane. */
+/** Returns the problems of a part: settings that it lacks, or that need a control plane. */
 export function partProblems(part: Part, given: Given): string[] {
   const isToken = part === 'bus' && given['MESH_SIGNALING_AUTH'] === 'token';
   const lacksToken = part === 'relay' && given['MESH_LRP_AUTH_TOKEN'] === undefined;

@@ -35,7 +35,7 @@ export const busVariables = {
 /** The files among them. */
 export const BUS_FILES = ['MESH_BUS_CREDS', 'MESH_BUS_CA', 'MESH_BUS_KEYS_FILE'] as const;
 
-/** What of these variables does not go together; `given` is as the environment has it. */
+/** Returns the conflicts between these variables; `given` is as in the environment. */
 export function busProblems(given: Readonly<Record<string, string | undefined>>): string[] {
   const { MESH_BUS_URL: url, MESH_BUS_LISTEN: listen, MESH_BUS_CREDS: creds, MESH_BUS_KEYS_FILE: keys } = given;
   if (url === undefined) {

@@ -7,7 +7,7 @@ import { type Role, type SigningKey, seedText, signingKey, signingKeyOf } from '
 import { modeOpenToOthers } from '../../storage/file-mode.ts';
 import { ConfigError } from './config.ts';
 
-/** What the control plane lets nodes in with, at servers that know its operator. Secret as a whole. */
+/** The keys with which the control plane admits nodes, at servers that know its operator. Secret as a whole. */
 export interface BusKeys {
   /** Public key of the account of control plane and nodes. */
   readonly account: string;
@@ -58,7 +58,7 @@ export function readBusKeys(file: string): BusKeys {
   throw refuse(`is not what \`meshd bus-config\` wrote (${[...path, message].join(' ')})`);
 }
 
-/** What is made once for a bus: texts of the three files. */
+/** Makes the keys of a bus, once; returns the texts of the three files. */
 export function makeBusKeys(nowS: number): {
   readonly keys: string;
   readonly operator: string;

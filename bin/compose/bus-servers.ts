@@ -67,7 +67,7 @@ export function watchServers(
   }
 
   return {
-    /** What is wrong with each that is away. */
+    /** Returns the problem of each server that is unreachable. */
     problems: () =>
       others().flatMap((server) => {
         const problem = problems.get(server);

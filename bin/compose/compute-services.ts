@@ -9,7 +9,7 @@ import { heavyComputations, heavyOperations } from '../../tools/heavy.ts';
 import type { ComputeThreadData } from './compute.ts';
 import { grammarPlanner, grammarReader } from './readers.ts';
 
-/** What goes wrong in a call is its answer, and logged where that is given. */
+/** An error of a call is part of its answer, and is logged where the answer is given. */
 
 /** Answers the calls of a port with the services of a computing thread. */
 export function serveOn(port: MessagePort, data: ComputeThreadData): void {

@@ -6,7 +6,7 @@ import { startThread } from '../../plane/compute/thread.ts';
 import { isShared } from '../../storage/open.ts';
 import { sample } from './wire-metrics.ts';
 
-/** What a computing thread is started with. */
+/** The data with which a computing thread is started. */
 export interface ComputeThreadData {
   readonly storeUrl: string;
   readonly settings: Services['settings'];

@@ -210,7 +210,7 @@ const trustProxy = z.union(
   },
 );
 
-/** Who may read /metrics. */
+/** The access to /metrics. */
 const metricsAccess = z.union([z.enum(['open', 'local', 'off']), z.strictObject({ token: secret(16) })], {
   error: 'must be open, local, off, or { token: <at least 16 characters> }',
 });
@@ -306,7 +306,7 @@ export interface Config extends ConfigFile {
   readonly configDir: string;
   /** MESH_ variables that mean nothing here: probably misspelt. */
   readonly unknownVariables: readonly string[];
-  /** What an operator should know about the file, a sentence each. */
+  /** Notices about the file for an operator, a sentence each. */
   readonly notices: readonly string[];
 }
 
@@ -332,7 +332,7 @@ export function givenIn(variables: Given): Given {
   );
 }
 
-/** Of each pair one is of no use without the other. */
+/** Pairs of variables of which one is useless without the other. */
 const PAIRS = [
   ['MESH_TLS_CERT', 'MESH_TLS_KEY'],
   ['MESH_LLM_BASE_URL', 'MESH_LLM_MODEL'],
@@ -345,7 +345,7 @@ const PAIRS = [
 export function loadConfig(variables: Given, configDir: string, others: readonly string[] = []): Config {
   const given = givenIn(variables);
   const problems: string[] = [];
-  // What is asked of several together is asked of them as they are given: also where the form of another is wrong.
+  // Rules on several variables are checked on the raw values, so that they apply even if another variable is malformed.
   const env = environment.safeParse(given, PLAINLY);
   if (!env.success) problems.push(...problemsOf(env.error, ''));
   for (const [one, other] of PAIRS) {
@@ -365,7 +365,7 @@ export function loadConfig(variables: Given, configDir: string, others: readonly
     (name) => !(name in environment.shape) && !(name in COMMAND_VARIABLES),
   );
   if (problems.length > 0 || !env.success || !settings) {
-    // One that is missing may be there with a slip in its name.
+    // A missing variable may be present under a misspelled name.
     const own = Object.keys(environment.shape);
     throw new ConfigError([...problems, ...unknownVariables.map((name) => `${name}: ${unknownVariable(name, own)}`)]);
   }

@@ -88,7 +88,7 @@ function urlIn(to: string): string {
   return url;
 }
 
-/** What a start asks. @throws Error */
+/** Checks the store as a start does. @throws Error */
 async function requireWhole(keys: KeyPlace, url: string): Promise<void> {
   const why = isServed(url) ? await whyNoStartServed(keys, url) : await judgeLosses(keys.configDir, storeFile(url));
   if (why !== undefined) throw new Error(why);
@@ -120,7 +120,7 @@ function eachSeconds(say: (line: string) => void): (step: Progress) => void {
 interface Places extends KeyPlace {
   readonly from: string;
   readonly to: string;
-  /** Whether MESH_STORE_URL names what was copied. */
+  /** True if MESH_STORE_URL names the source of the copy. */
   readonly isNamed: boolean;
   readonly target: Target;
 }

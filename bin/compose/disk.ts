@@ -7,7 +7,7 @@ export interface Disk {
   free(): number | undefined;
   /** Kept for what works while the disk is full, bytes. */
   readonly reserve: number;
-  /** Whether less than the reserve is free, or less than a share of it. */
+  /** Returns true if less than the reserve, or less than a share of it, is free. */
   isFull(share?: number): boolean;
   /** Bytes of the files of the store. */
   sizes(): { readonly database: number; readonly wal: number };

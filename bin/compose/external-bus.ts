@@ -65,7 +65,7 @@ export function startExternalBus(
   };
 }
 
-/** One that is away is a degraded state of this process, not its end: the API serves nodes too. */
+/** Probes the bus. An unreachable bus degrades this process without ending it, because the API serves nodes too. */
 async function probe(
   bus: Pick<ExternalBus, 'isUp' | 'roundTrip' | 'server'>,
   { trouble, away }: { readonly trouble: () => string; readonly away: () => readonly string[] },
@@ -89,7 +89,7 @@ async function probe(
   }
 }
 
-/** What the control plane signs in with there. */
+/** Returns the credential with which the control plane signs in to the bus. */
 export function busSignIn(
   { login }: BusPlace,
   { MESH_BUS_CREDS: creds }: ExternalBusEnvironment,

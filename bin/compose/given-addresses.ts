@@ -71,7 +71,7 @@ export function relaysGivenToNodes({ env, app }: Given): readonly GraphRelay[] {
   return [{ ...(named ?? { name: MAIN_RELAY }), url: main }, ...listed.filter((relay) => relay !== named)];
 }
 
-/** Whether two addresses lead to one relay, whatever is said of TLS. */
+/** Returns true if two addresses lead to the same relay, with or without TLS. */
 export function isSameRelay(one: string, other: string): boolean {
   const [a, b] = [parseRelayAddress(one), parseRelayAddress(other)];
   return a !== undefined && b !== undefined && a.host === b.host && a.port === b.port;

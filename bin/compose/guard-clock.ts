@@ -8,7 +8,7 @@ import type { ClockMark } from '../../storage/clock-mark.ts';
 const LOOK_MS = 1_000;
 /** By what the clock of the host differs from that of the database before it is told of. */
 const OFF_MS = 1_000;
-/** What is shown again at most after a crash. */
+/** Looks between two writes of the marker; after a crash the clock may repeat at most that time. */
 const MARK_EACH_LOOKS = 10;
 
 export function systemClock(): GuardedClock {
@@ -20,7 +20,7 @@ interface Guarding {
   readonly mark: ClockMark;
   readonly store: Pick<Store, 'workspaces' | 'audit'>;
   readonly log: Log;
-  /** What the servers of the database show: where it is told, that is the clock of all control planes on it. */
+  /** Returns the clock of the database servers. Where it is set, all control planes on the database use that clock. */
   readonly serverNow?: (() => Promise<number>) | undefined;
 }
 

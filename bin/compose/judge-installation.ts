@@ -15,11 +15,11 @@ import { entriesLost, lossLine } from './loss-words.ts';
 import { damageRefusal, keyRefusal, lossRefusal, type Missing, type Place } from './refusals.ts';
 
 /**
- * Whether a control plane can be started on an installation (docs/reliability.md). Nothing is written.
+ * Checks that a control plane can be started on an installation (docs/reliability.md). Nothing is written.
  *
  * @param file of the database; undefined for one in memory
- * @returns why a start needs --accept-loss, and what else can be done; undefined where nothing is missing
- * @throws Error where a start is refused with --accept-loss too
+ * @returns why a start needs --accept-loss, and the alternatives; undefined where nothing is missing
+ * @throws Error where a start is refused even with --accept-loss
  */
 export async function judgeInstallation(configDir: string, file: string | undefined): Promise<string | undefined> {
   if (file !== undefined) {

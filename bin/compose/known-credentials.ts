@@ -4,7 +4,7 @@ import type { Config } from './config.ts';
 /** Where an installation has its keys. */
 export interface KeyPlace {
   readonly configDir: string;
-  /** Of keys that several control planes share; without it they are in the directory. */
+  /** The file of keys that several control planes share; without it the keys are in the directory. */
   readonly keysFile?: string | undefined;
 }
 

@@ -5,7 +5,10 @@ export interface LogOutput {
   write(line: string): void;
   /** Lines that were dropped since the start. */
   lost(): number;
-  /** Whether lines are being dropped. Where they were, a line that says how many is tried, which ends it. */
+  /**
+   * Returns true while lines are being dropped. It then tries to write a line with the number of dropped lines; success ends
+   * that state.
+   */
   isLosing(): boolean;
 }
 

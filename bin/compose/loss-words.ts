@@ -23,7 +23,7 @@ export function lossLine(missing: Loss | LostHead): string {
   return `${workspace}: ${had - has} of ${had} entries are missing, ${from} up to ${last}`;
 }
 
-/** Of a log that is another one, all that the one before had. */
+/** Returns the number of lost entries. A log with another history counts as lost whole. */
 export function entriesLost(losses: readonly Loss[]): number {
   return losses.reduce((sum, { had, has }) => sum + (has >= had ? had : had - has), 0);
 }

@@ -214,7 +214,7 @@ function locked(directory: string, holder: LockHolder): { release(): void } {
   } catch (error) {
     if (error instanceof MeshError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
-    // Of one that is held, no program says a code.
+    // The error of a held lock has no system code.
     if (code === undefined) throw new NodeRefusal('in-use', message);
     throw new NodeRefusal(
       'not-written',

@@ -13,7 +13,7 @@ import { openServed } from './served-installation.ts';
 
 export interface InstallationOptions {
   readonly configDir: string;
-  /** Of keys that several control planes share; without it they are in the directory. */
+  /** The file of keys that several control planes share; without it the keys are in the directory. */
   readonly keysFile?: string | undefined;
   readonly storeUrl: string;
   readonly clock: Clock;
@@ -24,7 +24,7 @@ export interface InstallationOptions {
   readonly acceptLoss?: boolean;
 }
 
-/** What a control plane has of its installation. */
+/** The parts of an installation that a control plane uses. */
 export interface Installation {
   readonly store: OpenStore;
   readonly credentials: Credentials;

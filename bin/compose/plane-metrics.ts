@@ -10,7 +10,7 @@ import { processMetrics } from './process-metrics.ts';
 import type { Tls } from './tls.ts';
 import { VERSION } from './version.ts';
 
-/** What is there from the start, whatever the plane does then. @returns how to end it */
+/** Registers the metrics that exist from the start. @returns the function that ends them */
 export function planeMetrics(metrics: Metrics, edition: string): () => void {
   const labels = { version: VERSION, edition };
   metrics.gauge('mesh_build_info', 'Version and edition', () => [{ labels, value: 1 }]);

@@ -80,7 +80,7 @@ export interface Plane {
   readonly gate: ServiceGate;
   /** How the database is. */
   readonly storeState: () => StoreState;
-  /** Whether what is said of a first password is for this one to say: of several, for the one that made the accounts. */
+  /** True if this control plane announces the first password: among several, the one that made the accounts. */
   readonly saysFirstPassword: boolean;
   /** True where `app.initAdmins` names accounts, and none was made of it, as there are accounts. */
   readonly ignoresInitAdmins: boolean;
@@ -96,7 +96,7 @@ export interface PlaneOptions {
   readonly clock?: Clock;
   /** Go on where the database has less than the installation had. */
   readonly acceptLoss?: boolean;
-  /** Whether it is the only control plane of its store, as it is unless it is said to be one of several. */
+  /** True, the default, for the only control plane of its store; false for one of several. */
   readonly standalone?: boolean;
   /** How often the serving thread stood still, as a watchdog counts it. */
   readonly stalls?: () => number;

@@ -7,7 +7,7 @@ import type { EmbeddedBus } from '../../net/nats/bus.ts';
 import { BINDING, encodeStun, TRANSACTION_ID_BYTES, transactionIdOf } from '../../net/stun/message.ts';
 import type { ReadyCheck } from '../../rest/readiness.ts';
 
-/** What /readyz asks of the listeners beside the API: each is used as its clients use it, from this machine. */
+/** The probes of the listeners beside the API for /readyz: each uses a listener as its clients do, from this machine. */
 
 export type Probe = Omit<ReadyCheck, 'name'>;
 

@@ -14,7 +14,9 @@ const GC_KINDS: Readonly<Record<number, string>> = {
   [constants.NODE_PERFORMANCE_GC_WEAKCB]: 'weak callbacks',
 };
 
-/** What every service tells of its process, under the names that dashboards know. @returns how to end it */
+/**
+ * Registers the process metrics that every service has, under the usual Prometheus names. @returns the function that ends them
+ */
 export function processMetrics(metrics: Metrics): () => void {
   const startedAt = Date.now() / 1_000 - process.uptime();
   metrics.gauge('process_start_time_seconds', 'When the process started, since the epoch', () => startedAt);
@@ -23,7 +25,7 @@ export function processMetrics(metrics: Metrics): () => void {
   metrics.counter('process_cpu_system_seconds_total', 'Processor time in the kernel', cpu('system'));
   metrics.counter('process_cpu_seconds_total', 'Processor time', () => cpu('user')() + cpu('system')());
   metrics.gauge('process_resident_memory_bytes', 'Memory in use', () => process.memoryUsage.rss());
-  // What other systems have no files for is not told there.
+  // Other systems have no files for these metrics.
   if (process.platform === 'linux') {
     metrics.gauge('process_open_fds', 'Open file descriptors', () => readdirSync('/proc/self/fd').length);
     metrics.gauge('process_max_fds', 'File descriptors that may be open', maxFiles);

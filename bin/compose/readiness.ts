@@ -31,7 +31,7 @@ export interface ReadinessParts {
 const ANSWER_MS = 2_000;
 /** A balancer waits no longer than 2 s (deploy/haproxy.cfg): a store that is slow for all control planes is told before that. */
 const PROMPT_MS = 1_000;
-/** Who asks more often gets the last answer: asking costs a durable write. */
+/** The time for which the last answer is reused, because a check costs a durable write. */
 const KEPT_MS = 1_000;
 /** Requests wait through an election for so long. */
 const ELECTION_MS = 20_000;
@@ -40,7 +40,7 @@ const NOTICED_MS = 5_000;
 /** A reserve that is still so many times over is told of before it is reached. */
 const LOW_SPACE = 4;
 
-/** What /readyz tests, each time it is asked. */
+/** Returns the checks of /readyz, which run at each request. */
 export function buildReadiness({
   isUp,
   store,
@@ -169,7 +169,7 @@ function checkFile({ writable, problems, backup }: StoreState): ReadyCheck[] {
   return [{ name, state: 'ok', detail: `its newest backup is ${hours} h old` }];
 }
 
-/** Who leads nothing serves requests all the same. */
+/** A control plane that leads no share serves requests all the same. */
 function checkLeadership({ shares, all, planes, problem, damaged = [] }: LeadershipState): ReadyCheck {
   const name = 'leadership';
   if (damaged.length > 0) {

@@ -13,10 +13,10 @@ export interface Place {
   readonly file: string;
 }
 
-/** What a database has less than the installation had. */
+/** The data that a database lacks although the installation had it. */
 export interface Missing {
   readonly lines: readonly string[];
-  /** Of its logs; undefined where nobody knows how many there were. */
+  /** The number of missing log entries; undefined where it is unknown. */
   readonly entries: number | undefined;
 }
 
@@ -70,7 +70,7 @@ export async function damageRefusal(place: Place, what: string): Promise<string>
   return `${what}, so nothing was started or changed. ${await restoreAdvice(place)}`;
 }
 
-/** What to do about a database that is damaged: what is left of it is kept aside. */
+/** Returns how to restore a damaged database; the restore keeps the remains of the old one. */
 export async function restoreAdvice(place: Place): Promise<string> {
   const copy = await bestCopy(place);
   return copy
@@ -92,12 +92,12 @@ function counted(entries: number): string {
   return entries === 1 ? '1 entry' : `${entries} entries`;
 }
 
-/** Of those that can be read, the newest that lacks least. */
+/** Returns the newest of the readable copies that lack the fewest entries. */
 async function bestCopy({ file, configDir }: Place): Promise<Copy | undefined> {
   const heads = headsIn(configDir).all();
   const copies: Copy[] = [];
   for (const name of [...backupsIn(configDir), ...rescuedBeside(file)]) {
-    // One that is damaged, or was never written to, is none.
+    // Copies that are damaged or were never written to are skipped.
     const losses = await readLogs(name, (store) => lossesIn(store, heads)).catch(() => undefined);
     if (losses) copies.push({ name, at: statSync(name).mtimeMs, lacks: entriesLost(losses) });
   }

@@ -56,7 +56,7 @@ export async function startRemoteRelays(config: RelayConfig, own: HostPort | und
   };
 }
 
-/** One that is away is a degraded state of this process, not its end. */
+/** Returns the state of a relay. An unreachable relay degrades this process without ending it. */
 function stateOf({ problem }: RemoteRelay): Probe {
   return problem === undefined
     ? { state: 'ok', detail: 'is told of revocations' }

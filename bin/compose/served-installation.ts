@@ -78,7 +78,7 @@ function requireOwn(keys: string, credentials: Credentials, { configDir, keysFil
   );
 }
 
-/** Of several control planes none has keys of its own. */
+/** Advice for several control planes on one database, which must not have keys of their own. */
 const ONE_OF_SEVERAL = 'Where several share the database, set MESH_KEYS_FILE to the file of their keys';
 
 type Logs = Pick<Store, 'auditTree' | 'workspaces'>;
@@ -131,7 +131,7 @@ function lossRefusal(losses: Losses): string {
   ].join('\n');
 }
 
-/** What is given up, the log says. */
+/** Gives up the missing data, and records that in the log. */
 async function giveUp(store: Store, heads: LastingHeads, losses: Losses): Promise<void> {
   for (const loss of losses) {
     const { workspace } = loss;

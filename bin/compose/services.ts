@@ -38,7 +38,7 @@ import { grammarReader } from './readers.ts';
 
 export interface ServiceParts {
   readonly store: Store;
-  /** What control planes on one store keep together; a control plane that is alone keeps it in memory. */
+  /** The state that control planes on one store share; a single control plane has it in memory. */
   readonly shared?: SharedState | undefined;
   readonly clock: Clock;
   readonly log: Log;
@@ -47,15 +47,15 @@ export interface ServiceParts {
   readonly planner: Planner;
   readonly narrator?: Narrator | undefined;
   readonly settings: Settings;
-  /** Of versions of the graph: as long as it is the same they rise. Another one with each start unless it is given. */
+  /** The epoch of graph versions: they rise as long as it is the same. By default each start has a new one. */
   readonly graphEpoch?: string;
   /** Computing threads; without them what is heavy is done in place. */
   readonly compute?: ComputeElsewhere | undefined;
-  /** What nodes are let in with at a bus elsewhere. */
+  /** The keys with which nodes are admitted to an external bus. */
   readonly busKeys?: BusKeys | undefined;
 }
 
-/** What operations reach, put together from the parts that differ between a real plane and a test. */
+/** Builds the services of operations from the parts that differ between a real plane and a test. */
 export function buildServices({ compute, busKeys, store: base, ...rest }: ServiceParts): Services {
   const [states, liveness] = [buildNetworkStates({ store: base }), buildLiveness()];
   const parts = { ...rest, store: boundedStore(departingStore(base), { states, clock: rest.clock }) };

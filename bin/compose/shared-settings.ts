@@ -10,13 +10,16 @@ import { type Config, ConfigError } from './config.ts';
 /** How often a control plane tells its settings and looks at those of the others; what is told lasts for a few rounds. */
 const TELL_MS = 2_000;
 const KEPT_MS = 10_000;
-/** Those that were cut off from the store when this one started are back by then, and it is the one that ends. */
+/**
+ * The time after the start in which a conflict ends this process: planes that were cut off from the store at its start are back
+ * by then.
+ */
 const YOUNG_MS = 30_000;
 
 /** By their names, each as a digest: nobody who reads the database learns a value. */
 export type Digests = Readonly<Record<string, string>>;
 
-/** What nodes are let in by and what is kept: with two of them beside each other nodes are cut off, or history is lost. */
+/** Settings that must not differ, because nodes would be cut off or history would be lost. */
 const WHETHER_BUS = 'MESH_BUS_URL (set or not)';
 const REFUSED = ['MESH_EDITION', 'MESH_SIGNALING_AUTH', WHETHER_BUS, 'MESH_BUS_KEYS_FILE', 'MESH_LRP_AUTH_TOKEN'];
 
@@ -59,7 +62,7 @@ export interface SettingsParts {
   readonly self: string;
   readonly settings: Digests;
   readonly cells: SharedState['cells'];
-  /** Those that live, this one too. */
+  /** Returns the live control planes, including this one. */
   readonly planes: () => Promise<readonly string[]>;
 }
 
@@ -79,7 +82,7 @@ export async function requireSettings(parts: SettingsParts): Promise<void> {
   if (refused.length > 0) throw new ConfigError(refused);
 }
 
-/** What is different in what must not be, for people. */
+/** Returns sentences on differences in settings that must not differ. */
 export function refusals(different: Differences): string[] {
   return REFUSED.flatMap((name) => {
     const planes = [...different].flatMap(([plane, names]) => (names.includes(name) ? [plane] : []));
@@ -92,7 +95,7 @@ export function refusals(different: Differences): string[] {
   });
 }
 
-/** What is different, for people. */
+/** Returns the differences in words. */
 export function differencesSaid(different: Differences): string {
   return [...different]
     .flatMap(([plane, names]) => (names.length > 0 ? `${names.join(', ')} (${plane})` : []))
@@ -102,7 +105,10 @@ export function differencesSaid(different: Differences): string {
 interface SharingParts extends SettingsParts {
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn'>;
-  /** One that lives differs in what must not be different, and was not seen at the start. Unless set the process ends. */
+  /**
+   * Called where a live control plane that was not seen at the start differs in a setting that must not differ. By default the
+   * process ends.
+   */
   readonly onRefused?: (error: Error) => void;
 }
 
@@ -146,7 +152,7 @@ export async function shareSettings({ clock, log, onRefused = endProcess, ...par
   tell(different);
   const again = () => {
     timer = setTimeout(() => {
-      // What the store does not answer it is asked again; readiness tells of the store itself.
+      // A failed look is tried again; readiness reports the state of the store itself.
       look()
         .then(tell, () => undefined)
         .finally(again);

@@ -8,14 +8,14 @@ import { ConfigError, type Given, isReadableFile } from './config.ts';
 import { readTls } from './tls.ts';
 
 export interface Start {
-  /** One part alone, without a control plane. */
+  /** The part to run alone, without a control plane. */
   readonly part: Part | undefined;
   readonly standalone: boolean;
 }
 
 /**
- * What a start asks of the variables beside their form: that they go with how it is started, and that what they name holds
- * what it should. Nothing is written, and no server is asked.
+ * Returns the problems of the variables beyond their form: they must suit the kind of start, and the files that they name must
+ * hold the right contents. Nothing is written, and no server is asked.
  */
 export async function startProblems(given: Given, { part, standalone }: Start): Promise<string[]> {
   const tls = whyNot(() => readTls(readable(given, ['MESH_TLS_CERT', 'MESH_TLS_KEY'])));
@@ -75,7 +75,7 @@ function busFileProblems(given: Given): string[] {
 
 async function storeProblems(given: Given, standalone: boolean): Promise<string[]> {
   const { MESH_STORE_URL: url, MESH_KEYS_FILE: keysFile } = given;
-  // One that is to be left out is not looked at.
+  // A keys file that has to be left out is not checked.
   const isUsed = keysFile !== undefined && !(standalone && hasStoreOfItsOwn(given));
   const problem = url !== undefined && STORE_URL.isKnown(url) ? await addressProblem(url) : undefined;
   return [
@@ -84,7 +84,7 @@ async function storeProblems(given: Given, standalone: boolean): Promise<string[
   ];
 }
 
-/** Those of the files that can be read; what cannot is told where the variables are. */
+/** Returns the readable files among the variables; unreadable ones are reported with the variables. */
 function readable<const N extends string>(given: Given, names: readonly N[]): { [K in N]: string | undefined } {
   const of = (name: string) => given[name] !== undefined && isReadableFile(given[name]);
   return Object.fromEntries(names.map((name) => [name, of(name) ? given[name] : undefined])) as {

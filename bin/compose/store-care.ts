@@ -11,11 +11,11 @@ import { inThread } from './store-task.ts';
 export interface StoreState {
   /** False once the file was removed, replaced or cut short: every write is refused. */
   readonly writable: boolean;
-  /** Of the file, and of the log of what is not in it yet. */
+  /** The sizes of the database file and of its write-ahead log. */
   readonly bytes: { readonly file: number; readonly log: number };
   /** The newest automatic backup; undefined before the first. */
   readonly backup: { readonly at: number; readonly ageMs: number; readonly bytes: number } | undefined;
-  /** What an operator should see to, a sentence each. */
+  /** Problems for an operator, a sentence each. */
   readonly problems: readonly string[];
 }
 

@@ -98,7 +98,7 @@ function lostLine({ workspace, had, has, until }: Loss): string {
   return `  ${workspace}: the last ${had - has} of ${had} entries, up to ${last}, are not in it`;
 }
 
-/** Of a copy that says nothing itself: whose logs the checkpoints in it are of. */
+/** Returns the installations whose logs a copy holds, by its checkpoints; for a copy without a label. */
 async function installationsIn(store: Parameters<typeof checkpointsIn>[0]): Promise<string[]> {
   const signed = [...(await checkpointsIn(store))];
   return signed.flatMap(([workspace, note]) => readCheckpoint(note)?.origin.slice(0, -workspace.length) ?? []);
@@ -113,7 +113,7 @@ function requireSame(configDir: string, installations: readonly string[], file: 
   );
 }
 
-/** What the control key names, as in the origins of the logs. */
+/** Returns the installation that the control key names, as in the origins of the logs. */
 function installationOf(configDir: string): string {
   return buildKeyring(loadCredentials(configDir)).logs.originOf('');
 }
@@ -142,7 +142,7 @@ function databaseOf(configDir: string): string {
   }
   const file = storeFile(url);
   if (file === undefined) throw new Error('MESH_STORE_URL names a store in memory, which has no file.');
-  // What is put in its place goes where it is, and not where a link to it is.
+  // A restored file replaces the target of a link, not the link.
   return linksFollowed(file);
 }
 

@@ -2,13 +2,13 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { type BackupOptions, type MadeBackup, writeBackup } from '../../storage/sqlite/backup.ts';
 import { faultIn } from '../../storage/sqlite/integrity.ts';
 
-/** What takes too long for the main thread: it reads the whole file. */
+/** A task that takes too long for the main thread, because it reads the whole file. */
 export type StoreTask =
   | { readonly kind: 'check'; readonly file: string }
   | ({ readonly kind: 'backup' } & BackupOptions);
 
 export interface StoreTaskResult {
-  /** What is wrong with the file, a sentence. */
+  /** The fault of the file, a sentence. */
   readonly check: string | undefined;
   readonly backup: MadeBackup;
 }

@@ -29,11 +29,14 @@ import { MeshError } from '../../core/base/errors.ts';
 import { keyPairOf } from '../../net/seal/x25519.ts';
 import { lockDirectory } from '../../storage/directory-lock.ts';
 
-/** Of a process that was killed. */
+/** The time within which a killed process ends. */
 const END_MS = 5_000;
 const LOOK_MS = 20;
 
-/** What a node changes of its host, each taken away whether it is there or not; the firewall last, for packets that come meanwhile. */
+/**
+ * The changes of a node to its host, each removed whether it is present or not; the firewall last, for packets that arrive
+ * meanwhile.
+ */
 const CHANGES: readonly ((left: NodeTrace, publicKey: string | undefined) => Promise<void>)[] = [
   async ({ interfaceName }) => {
     for (const resolver of hostResolvers(process.platform)) await resolver.unset(interfaceName);
@@ -113,7 +116,7 @@ function publicKeyIn(directory: string): string | undefined {
   }
 }
 
-/** What agents of a configuration directory held their interfaces by, where no other node has one by now. */
+/** Removes the interface locks of the agents of a configuration directory, unless another node has the interface by now. */
 export function forgetInterfaces(directory: string): void {
   for (const interfaceName of interfacesOf(directory)) {
     const place = path.join(RUN_DIRECTORY, interfaceName);
@@ -127,7 +130,9 @@ export function forgetInterfaces(directory: string): void {
   }
 }
 
-/** What an agent opened of the host's own firewall, also before a restart of the host. @returns for which interface */
+/**
+ * Closes what an agent opened in the host's own firewall, even before a restart of the host. @returns the name of its interface
+ */
 async function closeHost(directory: string): Promise<string | undefined> {
   const interfaceName = openedRecord(directory).read()?.interfaceName;
   if (interfaceName === undefined) return undefined;

@@ -6,7 +6,7 @@ import { MCP_VIEWS } from '../../tools/surfaces.ts';
 /** Made by `npm run build`. */
 const BUILT = path.join(import.meta.dirname, '..', '..', 'web', 'dist', 'views');
 
-/** What clients with MCP Apps show beside answers. */
+/** Returns the views that clients with MCP Apps show beside answers. */
 export function readViews(): View[] {
   return MCP_VIEWS.map((view) => {
     const file = path.join(BUILT, `${view.name}.html`);

@@ -3,9 +3,9 @@ import { Standstill } from '../../core/call/standstill.ts';
 
 /** Below what counts as a standstill by far, so that a busy second is none. */
 const TURN_MS = 500;
-/** What the network still has on its way arrives within this time. */
+/** The time within which packets in flight arrive. */
 const SETTLE_MS = 1_000;
-/** What one turn accepts, the next one reads. */
+/** Turns without a new connection: a turn accepts one, and the next turn reads from it. */
 const QUIET_TURNS = 2;
 /** As many connections as a listening socket has waiting at most: who comes after them connected later. */
 const BACKLOG = 512;

@@ -24,7 +24,7 @@ export function revocationMetrics({ metrics }: Pick<AccountUpdates, 'metrics'>):
   ].join('');
 }
 
-/** Of a bus elsewhere: what this process sees of it. */
+/** Returns the metrics of an external bus, as this process sees it. */
 export function externalBusMetrics({ isUp, metrics }: Pick<ExternalBus, 'isUp' | 'metrics'>): string {
   const { reconnects, received, paced, tooLarge, dropped, backlogBytes } = metrics;
   return [
@@ -94,7 +94,7 @@ export function relayMetrics(metrics: RelayMetrics): string {
   ].join('');
 }
 
-/** Of the relays elsewhere, by their names. */
+/** Returns the metrics of the external relays, by name. */
 export function remoteRelayMetrics(relays: readonly ({ readonly name: string } & RemoteRelayMetrics)[]): string {
   if (relays.length === 0) return '';
   const each = (

@@ -10,11 +10,11 @@ import { busMetrics, relayMetrics, stunMetrics } from './wire-metrics.ts';
 
 /** The three listeners beside the API, each as something that runs; one of them may run without a control plane. */
 
-/** One of the listeners, running. */
+/** A running listener. */
 export interface Running {
   readonly name: string;
   readonly address: HostPort;
-  /** Whether it does what it is there for, tried just now. */
+  /** Probes the listener now. */
   check(): Promise<Probe>;
   metrics(): Promise<string>;
   stop(): Promise<void>;

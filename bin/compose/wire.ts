@@ -15,7 +15,7 @@ import type { Tls } from './tls.ts';
 import { pushMetrics } from './wire-metrics.ts';
 import { orExplain, type Running, startBus, startRelay, startStun } from './wire-parts.ts';
 
-/** What nodes reach besides the API; undefined where it is off. */
+/** The addresses that nodes reach besides the API; undefined where a listener is off. */
 export interface Listeners {
   readonly bus: HostPort | undefined;
   readonly relay: HostPort | undefined;
@@ -42,7 +42,7 @@ type WireEnvironment = RelayEnvironment &
 /** A listener that does not stop by then is left behind. */
 const STOP_MS = 2_500;
 
-/** What a closed port costs (docs/node.md#files-and-ports). */
+/** The effect of a closed port (docs/node.md#files-and-ports). */
 const EFFECT_WHEN_OFF = {
   MESH_BUS_LISTEN: 'the bus is off here: nodes cannot negotiate connections unless another one serves them',
   MESH_RELAY_LISTEN: 'the relay is off here: nodes without a direct path cannot communicate unless another one runs',
@@ -128,7 +128,7 @@ export async function startWire(
   }
 }
 
-/** What the control plane itself does on its bus; `admit` tells the bus who may come. */
+/** Starts the services of the control plane on its bus; `admit` tells the bus which nodes to admit. */
 async function serveNodes<T extends Omit<Running, 'address'> & { readonly bus: Bus }>(
   part: T,
   services: Services,

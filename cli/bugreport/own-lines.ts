@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** What the node itself writes to its log (client/agent/node-log.ts). */
+/** Matches the lines that the node itself writes to its log (client/agent/node-log.ts). */
 const OWN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (?:debug|info |warn |error) /;
 /** Where Node says that a process crashed, and the frames below it. */
 const CRASH = /^[A-Z][A-Za-z]{0,40}Error(?: \[\w{1,64}\])?: /;

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { namesIn, textIn } from '../../client/if-readable.ts';
 import { parseEndpoint } from '../../client/tunnel/uapi.ts';
 
-/** What files of a node and of a login say that is no secret. Whatever else they say is one. */
+/** The fields that are not secret in the files of a node and of a login. Every other field is. */
 const PUBLIC = new Set([
   ...[
     'server',
@@ -22,7 +22,7 @@ const PUBLIC = new Set([
   ],
   ...['origin', 'kept', 'refused', 'note', 'key', 'at', 'code', 'message'],
 ]);
-/** Of a graph: credentials alone, for it is mostly addresses, names and public keys. */
+/** The secret fields of a graph: its credentials alone, because the rest is addresses, names and public keys. */
 const OF_A_GRAPH = new Set(['credential', 'address', 'url']);
 const SECRET_NAME = /TOKEN|SECRET|PASS|KEY|CREDENTIAL|OTP|AUTH/i;
 

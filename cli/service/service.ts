@@ -1,10 +1,10 @@
-/** What a service manager starts, and where it may write. */
+/** The node that a service manager starts, and the places that it may write to. */
 export interface NodeService {
   /** The command as it is installed. */
   readonly launcher: string;
-  /** Of this software: it has to be readable, wherever it lies. */
+  /** The directory of this software, which has to be readable wherever it is. */
   readonly installation: string;
-  /** What `mesh init` wrote. */
+  /** The directory that `mesh init` wrote. */
   readonly directory: string;
   readonly isDirectoryRoots: boolean;
   readonly interfaceName: string;
@@ -18,10 +18,10 @@ export interface ServiceStatus {
   readonly name: string;
   readonly file: string;
   readonly state: ServiceState;
-  /** Whether it starts with the machine. */
+  /** True if it starts with the machine. */
   readonly atBoot: boolean;
   readonly pid: number | null;
-  /** What the service manager says of it, for people. */
+  /** The service manager's own description, for people. */
   readonly detail: string;
 }
 

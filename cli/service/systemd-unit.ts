@@ -75,13 +75,13 @@ export function unitName(interfaceName: string): string {
   return interfaceName === 'mesh0' ? 'mesh.service' : `mesh-${interfaceName}.service`;
 }
 
-/** What `unitName` made a name of; undefined for another unit. */
+/** Returns the interface of a unit named by `unitName`; undefined for another unit. */
 export function interfaceOfUnit(name: string): string | undefined {
   const [, interfaceName = 'mesh0'] = /^mesh(?:-([\w-]+))?\.service$/.exec(name) ?? [];
   return unitName(interfaceName) === name ? interfaceName : undefined;
 }
 
-/** Whether a unit starts the node of a directory. */
+/** Returns true if a unit starts the node of a directory. */
 export function isUnitOf(unit: string, directory: string): boolean {
   return unit.includes(` --config-dir ${quoted(directory)} `);
 }
@@ -105,7 +105,10 @@ function placeOf({ directory, installation }: NodeService): string {
   return `ProtectHome=tmpfs\n${state}${software}`;
 }
 
-/** What systemd reads twice, or as the end of one of two paths, where a path is wanted: no quoting is right for all of them. */
+/**
+ * Matches characters that systemd unquotes twice in a path, or reads as the end of one of two paths: no quoting suits all of
+ * them.
+ */
 export const UNFIT_FOR_PLACES = /[:"'\\]/;
 
 /** An argument of the program: variables stand for themselves. */

@@ -48,7 +48,7 @@ export function systemd(run = runProgram, directory = DIRECTORY): ServiceManager
       await must('disable', '--now', unitName(interfaceName));
       rmSync(file, { force: true });
       await must('daemon-reload');
-      // One that failed is remembered without its file; one that did not is not known any more.
+      // systemd remembers a failed unit without its file; one that did not fail is already unknown.
       await run('systemctl', ['reset-failed', unitName(interfaceName)]);
       return true;
     },

@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { CliError, EXIT } from '../exit.ts';
 import { defineUp } from '../node-up.ts';
 
-/** What the service itself says, or what a service does not do. */
+/** The reasons why a service takes no such option: it sets the value itself, or has no use for it. */
 const OF_THE_SERVICE: Readonly<Record<string, string>> = {
   daemon: 'the service manager runs it in the background',
   logDir: 'a service logs to the service manager',
@@ -29,7 +29,7 @@ export async function requireUpOptions(options: readonly string[]): Promise<void
   }
 }
 
-/** What to say of an option that the service does not know: those of `mesh up` follow `--`. */
+/** Returns the error for an option that the service command does not know but `mesh up` does: such options follow `--`. */
 export function withUpOptions({ code, message }: CommanderError): CliError | undefined {
   const [, flag = ''] = /'(--?[\w-]+)/.exec(message) ?? [];
   const isOfUp =
@@ -42,7 +42,7 @@ export function withUpOptions({ code, message }: CommanderError): CliError | und
   );
 }
 
-/** That of `mesh up`, which runs nothing. */
+/** Returns the parser of `mesh up`, without its action. */
 function parser(): Command {
   const up = new Command('up').exitOverride().configureOutput({ writeOut: () => {}, writeErr: () => {} });
   const nothing = () => Promise.reject(new Error('no node runs here'));

@@ -19,7 +19,7 @@ export const assertionFields = {
     .describe('reachable: every src reaches every dst on all of it; unreachable: none reaches any on any of it'),
 };
 
-/** What must stay true of a network, whatever is changed: a standing assertion of its people. */
+/** A standing assertion about a network that no change may break. */
 export interface AssertionSpec {
   readonly src: string;
   readonly dst: string;

@@ -76,7 +76,7 @@ function flawOf(reach: Reachability, spec: AssertionSpec, from: string, to: stri
     port: spec.port,
   });
   const [blocker] = blockers;
-  // What lets a connection through is decided last by the ingress of the other end.
+  // The ingress of the destination is the last to decide whether a connection is allowed.
   const opener = steps.findLast(({ reason_code: code }) => code === 'ALLOWED_BY_RULE') ?? steps.at(-1);
   const decided = spec.expect === 'reachable' ? blocker : opener;
   const policy = decided?.policy ?? null;

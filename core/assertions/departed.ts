@@ -67,7 +67,7 @@ function departed({ uid, name, labels, spec }: PeerRecord): DepartedPeer {
   return { uid, name, labels, network: spec.network };
 }
 
-/** What stays of a status when its assertion says something else: the peers that it names still. */
+/** Returns the status to retain when the terms of an assertion change: the departed peers that it still names. */
 export function statusUnder(spec: AssertionSpec, { spec: before, status }: Pick<AssertionRecord, 'spec' | 'status'>) {
   const kept = ENDS.filter((end) => status[end] && foldName(spec[end]) === foldName(before[end]));
   return Object.fromEntries(kept.map((end) => [end, status[end]])) as AssertionStatus;

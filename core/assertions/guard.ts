@@ -15,7 +15,7 @@ export type BrokenAssertion = AssertionSpec & Flaw & { readonly name: string };
 /** Failing rows that an answer names; how many there are in all stands beside them. */
 const MAX_FAILURES = 50;
 
-/** What a look at the assertions found, and what that was concluded from. */
+/** The broken assertions, and the read set of that judgment. */
 interface Guarded {
   readonly broken: readonly BrokenAssertion[];
   /** To be committed with what was looked at. */

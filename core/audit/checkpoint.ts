@@ -26,7 +26,9 @@ export function openCheckpoint(note: string, keys: readonly NoteKey[]): (Checkpo
     : undefined;
 }
 
-/** What a checkpoint says, whoever signed it; for what was verified before it was kept. */
+/**
+ * Returns the contents of a checkpoint without a check of its signature, for notes that were verified before they were stored.
+ */
 export function readCheckpoint(note: string): Checkpoint | undefined {
   const text = unverifiedText(note);
   return text === undefined ? undefined : parse(text);

@@ -9,7 +9,7 @@ const PEM = /^-----BEGIN PUBLIC KEY-----\r?\n([A-Za-z0-9+/=]{60})\r?\n-----END P
 const SIGNATURE_BYTES = 64;
 const KEY_BYTES = 32;
 
-/** What is signed. No signed note begins so: its first line is the name of a log. */
+/** Returns the bytes to sign. No signed note begins with them: its first line is the name of a log. */
 export function preAuthEncoding(payloadType: string, payload: Uint8Array): Uint8Array {
   const head = `DSSEv1 ${Buffer.byteLength(payloadType)} ${payloadType} ${payload.length} `;
   return Buffer.concat([Buffer.from(head), payload]);

@@ -2,7 +2,7 @@ import type { KeptCheckpoint } from '../base/ports.ts';
 import { formatInstant } from '../base/time.ts';
 import { GrowingTree } from './tree.ts';
 
-/** What is wrong with a log or with what it tells of. The message names it. */
+/** A fault of a log or of the records that it describes. The message names it. */
 export interface Finding {
   readonly code:
     | 'damaged'
@@ -26,13 +26,13 @@ export interface Finding {
   readonly message: string;
 }
 
-/** What was found of one log in a database, and of the records that it tells of. */
+/** The result of checking one log in a database, and the records that it describes. */
 export interface LogReport {
   readonly workspace: string;
   readonly entries: number;
   readonly root: Uint8Array;
   readonly leaves: readonly Uint8Array[];
-  /** Of the newest entry. */
+  /** The instant of the newest entry. */
   readonly at: number;
   /** The instant from which on records are known by their digests; undefined where that is from the beginning. */
   readonly witnessedFrom?: number;
@@ -42,13 +42,13 @@ export interface LogReport {
   readonly findings: readonly Finding[];
 }
 
-/** What somebody kept of a log. Without its leaves it tells that something differs, not where. */
+/** The state of a log that somebody stored. Without its leaves it can show that the logs differ, but not where. */
 export interface SeenLog {
   readonly size: number;
   readonly root: Uint8Array;
   /** When it was seen or signed, where that is known. */
   readonly at?: number;
-  /** Who saw it: `This machine`. */
+  /** The owner of the stored state, such as `This machine`. */
   readonly by: string;
   readonly leaves?: readonly Uint8Array[];
 }
@@ -103,7 +103,7 @@ export function sawOf({ by, size, at }: SeenLog): string {
   return `${by} saw ${size} entries${at === undefined ? '' : ` on ${formatInstant(at)}`}`;
 }
 
-/** What happened at the first entry that differs. */
+/** Returns the finding for the first entry that differs. */
 function where(saw: string, leaves: readonly Uint8Array[], seen: readonly Uint8Array[], at: number): Finding {
   const rest = seen.length - at;
   if (isSame(leaves.slice(at + 1, at + 1 + rest), seen.slice(at))) {

@@ -114,7 +114,7 @@ export function noteKeysOf({ keys, originOf }: PublicLogKeys, workspace: string,
     .map(({ publicKey }) => ({ name: originOf(workspace), publicKey }));
 }
 
-/** Whether it is a checkpoint of that size which the key in use signed. */
+/** Returns true if a note is a checkpoint of that size, signed by the key in use. */
 function isOf(note: string, size: number, logs: PublicLogKeys, workspace: string): boolean {
   const inUse = logs.keys.filter(({ until }) => until === undefined);
   return openCheckpoint(note, noteKeysOf({ ...logs, keys: inUse }, workspace))?.size === size;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { leafHash } from './tree.ts';
 
-/** What an entry bundle can hold of one entry: its length takes 16 bits (c2sp.org/tlog-tiles). */
+/** Maximum bytes of one entry in an entry bundle: its length takes 16 bits (c2sp.org/tlog-tiles). */
 const MAX_LEAF_BYTES = 65_535;
 /** A UTF-16 code unit takes at most 3 bytes in UTF-8. */
 const MAX_UTF8_BYTES_PER_UNIT = 3;
@@ -25,8 +25,8 @@ export function hashOfEntry(entry: string): Uint8Array {
 }
 
 /**
- * What `leafDataOf` makes of a long entry, and no entry has. Hashed as it is, it could be put in the place of the entry: what
- * that tells would be gone, and every root as it was.
+ * Matches the leaf that `leafDataOf` makes of a long entry; no entry has this form. If such a leaf were hashed as an entry, it
+ * could replace the entry: the contents would be lost, and every root would stay the same.
  */
 const LEAF_ALONE = /"entry":\{"bytes":\d+,"sha256":"[0-9a-f]{64}"\}\}$/;
 

@@ -15,13 +15,13 @@ export interface LogKey {
 
 /** The public side of the keys of all logs of an installation. */
 export interface PublicLogKeys {
-  /** What checkpoints of the log of a workspace begin with, and the name of the key that signs them. */
+  /** Returns the first line of the checkpoints of a workspace's log, which is also the name of the key that signs them. */
   originOf(workspace: string): string;
   /** Oldest first; those no longer in use too, because old checkpoints verify with them. */
   readonly keys: readonly LogKey[];
 }
 
-/** What a log is held against by who does not sign it. */
+/** The keys and heads with which a verifier that cannot sign checks a log. */
 export interface KnownLogs extends PublicLogKeys {
   readonly heads: Pick<LogHeads, 'newest'>;
 }
@@ -40,7 +40,7 @@ export interface LogHeads {
   newest(workspace: string): Promise<string | undefined>;
   /** Durable once it resolves. One of fewer entries than the one that is kept does not replace it. */
   keep(workspace: string, note: string): Promise<void>;
-  /** Of which one is kept. */
+  /** Returns the workspaces that have a stored head. */
   workspaces(): Promise<readonly string[]>;
 }
 
@@ -54,7 +54,7 @@ export interface KeptHead {
 /** Heads that outlive the process. */
 export interface LastingHeads extends LogHeads {
   all(): readonly KeptHead[];
-  /** Whether any ever were: not so at a first start, and after a version that kept none. */
+  /** True if a head was ever stored: false at a first start, and after a version that stored none. */
   wereKept(): boolean;
   /** The first ones, all or none, by workspace. */
   begin(notes: ReadonlyMap<string, string>): void;
@@ -88,7 +88,7 @@ export function endorse(publicKey: Uint8Array, by: { readonly publicKey: Uint8Ar
   return signNote(nextKeyText(publicKey), { name: NEXT_KEY, publicKey: by.publicKey }, by.privateKey);
 }
 
-/** Whether a key leads to another by endorsements, each key naming the next. @param keys oldest first */
+/** Returns true if endorsements lead from one key to another, each key naming the next. @param keys oldest first */
 export function leadsTo(
   from: Uint8Array,
   to: Uint8Array,

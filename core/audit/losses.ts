@@ -3,7 +3,7 @@ import { openCheckpoint, readCheckpoint } from './checkpoint.ts';
 import { noteKeysOf, rootAt } from './keep-checkpoints.ts';
 import type { KeptHead, LastingHeads, PublicLogKeys } from './log-keys.ts';
 
-/** What a store does not hold of a log, although it once did. */
+/** The entries of a log that a store once had and now lacks. */
 export interface Loss {
   readonly workspace: string;
   /** Entries that the log had, and when that was written down. */
@@ -11,7 +11,7 @@ export interface Loss {
   readonly until: number;
   /** Entries that it has. */
   readonly has: number;
-  /** Of the newest entry that is there; absent where there is none, or another history is there. */
+  /** The instant of the newest entry; absent where the log is empty or has another history. */
   readonly since?: number;
 }
 
@@ -70,7 +70,7 @@ async function headlessIn(store: Logs, heads: Pick<LastingHeads, 'all'>): Promis
   return signed.filter((name) => !kept.has(name)).map((workspace) => ({ workspace, head: 'not there' }));
 }
 
-/** Of each log, the newest checkpoint that the store itself has. */
+/** Returns the newest checkpoint in the store for each log. */
 export async function checkpointsIn(store: Logs): Promise<ReadonlyMap<string, string>> {
   const newest = new Map<string, string>();
   for (const workspace of await store.workspaces()) {

@@ -2,7 +2,7 @@ import { createHash, createPublicKey, sign, verify } from 'node:crypto';
 
 /** Signed notes of C2SP (c2sp.org/signed-note), with Ed25519 alone. */
 
-/** Who signs, as others name it: the name and the raw public key are what a verifier pins. */
+/** The identity of a signer: a verifier pins the name and the raw public key. */
 export interface NoteKey {
   readonly name: string;
   /** 32 bytes. */
@@ -99,7 +99,7 @@ function isSignedBy(text: string, signature: Uint8Array, publicKey: Uint8Array):
   return verify(null, Buffer.from(text), key, signature);
 }
 
-/** Of ASCII, but for the newline. */
+/** Returns true if a text has ASCII control characters other than the newline. */
 function hasControls(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);

@@ -38,13 +38,13 @@ export function tilePath({ level, index, width }: Tile): string {
   return `tile/${level}/${digits}${width < TILE_WIDTH ? `.p/${width}` : ''}`;
 }
 
-/** Whether a log of a size has a tile, as a whole or at an earlier size. */
+/** Returns true if a log of a size has a tile, complete or partial at an earlier size. */
 export function hasTile({ level, index, width }: Tile, size: number): boolean {
   const span = level === 'entries' ? 1 : TILE_WIDTH ** level;
   return (index * TILE_WIDTH + width) * span <= size;
 }
 
-/** What stands in a tile of hashes, in order. */
+/** Returns the hashes in a tile, in order. */
 export function hashesIn({ index, width }: Tile, level: number): HashId[] {
   return Array.from({ length: width }, (_, at) => ({ level: level * TILE_LEVELS, index: index * TILE_WIDTH + at }));
 }

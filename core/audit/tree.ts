@@ -3,7 +3,7 @@ import type { HashId } from '../base/ports.ts';
 
 /** The Merkle tree of RFC 6962, 2.1 (RFC 9162, 2.1) over SHA-256. Sizes and indexes are safe integers. */
 
-/** What a proof or a root is made from: the hashes of complete subtrees. Answered in the order asked. */
+/** Reads the hashes of complete subtrees, from which proofs and roots are computed; in the order of the ids. */
 export type ReadHashes = (ids: readonly HashId[]) => Promise<readonly Uint8Array[]>;
 
 /** Leaves from `from` up to, but without, `to`. */
@@ -31,12 +31,12 @@ export async function rootOf(size: number, read: ReadHashes): Promise<Uint8Array
   return root;
 }
 
-/** That the leaf at an index is in the tree of a size, which is above the index. */
+/** Returns the proof that the tree of a size contains the leaf at an index; index < size. */
 export function inclusionProof(index: number, size: number, read: ReadHashes): Promise<Uint8Array[]> {
   return hashesOf(siblingsOf(index, [0, size]), read);
 }
 
-/** That the tree of the size `to` begins with all leaves of that of the size `from`; 0 < from <= to. */
+/** Returns the proof that the tree of size `to` begins with all leaves of the tree of size `from`; 0 < from <= to. */
 export function consistencyProof(from: number, to: number, read: ReadHashes): Promise<Uint8Array[]> {
   return hashesOf(bridgesOf(from, [0, to], true), read);
 }
@@ -93,7 +93,7 @@ export function provesConsistency(
 
 /** A tree to which leaves are appended, of which only as many hashes are kept as its size has ones in binary. */
 export class GrowingTree {
-  /** Of the complete subtrees that make up the tree, the largest first, each with its level. */
+  /** The complete subtrees that make up the tree, the largest first, each with its level. */
   readonly #peaks: { readonly level: number; readonly hash: Uint8Array }[];
   size: number;
 
@@ -132,7 +132,7 @@ export function peaksOf(size: number): HashId[] {
   return subtreesOf([0, size]);
 }
 
-/** What lies beside the path from a leaf to the root of a range, from below. */
+/** Returns the sibling subtrees on the path from a leaf to the root of a range, bottom up. */
 function siblingsOf(index: number, [from, to]: Range): Range[] {
   if (to - from === 1) return [];
   const middle = from + powerBelow(to - from);

@@ -13,14 +13,16 @@ export interface KeptNote {
   readonly at: number;
 }
 
-/** What is asked of a control plane about its log. It may say anything. */
+/** The control plane as the source of its log. Its answers are untrusted. */
 export interface LogSource {
   keys(): Promise<readonly LogKey[]>;
-  /** That the log of one size begins with that of a smaller one; a text that says why there is no such proof. */
+  /**
+   * Returns the proof that the log of one size begins with that of a smaller one, or a text that says why there is no proof.
+   */
   proof(from: number, to: number): Promise<readonly Uint8Array[] | string>;
 }
 
-/** Whether it agrees with what was kept, and what is to be kept from now on; or what is wrong with it. */
+/** The note to store from now on where a checkpoint agrees with the stored one; otherwise the finding. */
 export type Witnessed = { readonly kept: KeptNote } | { readonly finding: Finding };
 
 const MAX_TOLD = 200;

@@ -15,12 +15,15 @@ type Direction = Rule['direction'];
 /** A device that joins without labels and that no policy lists. */
 const NEWCOMER = { uid: '', labels: {} };
 
-/** Whether the other end of a rule is anyone by itself: `*`, nobody named, whoever joins, or addresses of everybody. */
+/**
+ * Returns true if a rule alone covers anyone: by `*`, an empty list, a selector of future peers, or the addresses of more than
+ * one organization.
+ */
 export function isOfAnyone({ peers }: Pick<Rule, 'peers'>): boolean {
   return meansAnyone(peers) || peers.some(meansNewcomers) || areOfEverybody(rangesOf(peers));
 }
 
-/** Whether a selector means devices that join without a label: `{}`, and those that only say what a peer is not. */
+/** Returns true if a selector matches devices that join without labels, as `{}` and purely negative selectors do. */
 export function meansNewcomers(entry: PeerEntry): boolean {
   return entry === '*' || (entry.peerSelector !== undefined && selects(entry.peerSelector, NEWCOMER));
 }
@@ -85,11 +88,13 @@ export interface OpenToAnyone {
 }
 
 /**
- * What all rules of ALLOW policies together open, without what a DENY closes. Anyone are addresses outside of more than
- * one organisation, devices that join without labels, and `*` where anybody at all comes through.
+ * Returns the peers in scope that all ALLOW rules together open to anyone, minus what a DENY closes. Anyone means: addresses
+ * outside of more than one organization, devices that join without labels, and `*` where it lets at least one connection
+ * through.
  *
- * Example: ten policies with a block of a million public addresses each. None of them is everybody; together they are
- * ten million addresses, so every rule of them is told. One rule to whoever has not the label `env` lets in who joins.
+ * Example: ten policies each allow a block of a million public addresses. None of them alone covers anyone; together they allow
+ * ten million addresses, so every rule is reported. A rule for all peers without the label `env` admits devices that join
+ * without labels.
  */
 export const openToAnyone: Readonly<Record<Direction, (view: View) => OpenToAnyone>> = {
   ingress: once((view: View) => anyoneIn(view, 'ingress')),
@@ -120,7 +125,7 @@ function anyoneIn(view: View, direction: Direction): OpenToAnyone {
   return { peers, rules: rules.filter(({ subjects }) => subjects.some((peer) => found.has(peer))) };
 }
 
-/** Whether a rule can be a part of what opens a peer to anyone. */
+/** Returns true if a rule can contribute to opening a peer to anyone. */
 function mayAdd({ peers }: Rule): boolean {
   return meansAnyone(peers) || peers.some((entry) => meansNewcomers(entry) || (entry !== '*' && entry.ipBlock));
 }

@@ -24,7 +24,7 @@ export interface Asked {
   readonly to: string;
 }
 
-/** What an assessment found, before it is stored. */
+/** The result of an assessment before it is stored. */
 export interface Assessed {
   readonly score: number;
   readonly status: 'pass' | 'fail' | 'partial';

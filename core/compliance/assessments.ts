@@ -133,7 +133,7 @@ export interface ControlFlip {
   readonly to: ControlStatus | null;
 }
 
-/** What differs between two assessments of one framework. @throws MeshError `not_found`, `invalid_input` */
+/** Returns the differences between two assessments of one framework. @throws MeshError `not_found`, `invalid_input` */
 export async function compareAssessments(services: StoreServices, workspace: string, from: string, to: string) {
   const [before, after] = await Promise.all([from, to].map((id) => assessmentById(services, workspace, id)));
   if (!before || !after || before.spec.framework !== after.spec.framework) {

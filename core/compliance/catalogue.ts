@@ -4,7 +4,7 @@ import { soc2 } from './catalogues/soc2.ts';
 import type { CheckName } from './checks/index.ts';
 import type { Framework } from './frameworks.ts';
 
-/** One control of a framework, and the check that judges it. */
+/** A control of a framework and the check that judges it. */
 export interface Control {
   readonly id: string;
   readonly title: string;
@@ -13,7 +13,9 @@ export interface Control {
   readonly strength: 'strong' | 'partial';
   readonly caveat: string;
   readonly references: readonly string[];
-  /** One of the four of the contract: it passes or fails, and says so where there was nothing to judge. */
+  /**
+   * True for the four controls of the contract: each passes or fails, and its evidence says when there was nothing to judge.
+   */
   readonly isOfContract?: true;
 }
 
@@ -24,7 +26,7 @@ export interface Catalogue {
   readonly framework: Framework;
   readonly title: string;
   readonly scope: DataScope;
-  /** What the peers in scope are called. */
+  /** The name for the peers in scope. */
   readonly subject: string;
   readonly controls: readonly Control[];
 }

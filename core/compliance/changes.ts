@@ -17,9 +17,9 @@ export interface NetworkChangeRecord {
   readonly requestId: string;
   /** As `updated MeshPolicy/web-to-db`. */
   readonly resources: readonly string[];
-  /** Of policies. */
+  /** True if the change writes policies. */
   readonly isOfPolicies: boolean;
-  /** What follows from something decided before: an end that has come, or the policies that hold an agent to its preset. */
+  /** True if the change follows from an earlier decision: an expiry, or the policies that hold an agent to its preset. */
   readonly isAutomatic: boolean;
   readonly isDirect: boolean;
   /** Empty where nobody did. */
@@ -28,7 +28,7 @@ export interface NetworkChangeRecord {
   readonly workflow: ApprovedBy | undefined;
 }
 
-/** What of a workflow says who decided. */
+/** The fields of a workflow that identify its approver. */
 export interface ApprovedBy {
   readonly spec: Pick<WorkflowRecord['spec'], 'autoApprove' | 'requestedBy' | 'appliedBy'> &
     Partial<Pick<WorkflowRecord['spec'], 'shown' | 'call'>>;
@@ -53,7 +53,7 @@ export async function changesAmong(
   for (const step of deciding) {
     const commit = await commitAt(services, workspace, step.revision);
     const id = commit?.approval?.workflowId;
-    // One that was written last after the period, or before its beginning, is looked up.
+    // A workflow that was last written after the period or before its beginning is read from the store.
     const workflow =
       id === undefined ? undefined : (workflows.get(id) ?? (await services.store.get(workspace, workflowKey(id))));
     found.push(recordOf(step, commit, workflow));

@@ -18,7 +18,7 @@ export class ContentKey {
     for (const record of recordsOf(start)) this.#sum += hashOf(record);
   }
 
-  /** Of the moment after the one before. */
+  /** Returns the key at the next moment. Moments have to be passed in order. */
   at({ state, at, changes }: StateMoment): string {
     for (const { type, record, before } of changes) {
       if (before) this.#sum -= hashOf(before);

@@ -43,7 +43,7 @@ export type ControlResult = {
   readonly references: readonly string[];
   /** 0 to 1; null where nothing was judged. */
   readonly passing_share: number | null;
-  /** What it is a share of: the time that is known, the changes, the days, or what is known now. */
+  /** The whole that `passing_share` is a share of: the known time, the changes, the days, or the present state. */
   readonly passing_of: 'time' | 'changes' | 'days' | 'now';
   readonly failing: readonly FailingInterval[];
   readonly omitted_failing: number;
@@ -52,7 +52,7 @@ export type ControlResult = {
   readonly effect: RemedyEffect | null;
 };
 
-/** What a control comes to before it is put into words: `holds` as in a reading. */
+/** The result of a control before it is put into words; `holds` as in a reading. */
 export interface Judged {
   readonly holds: boolean | undefined;
   readonly evidence: string;

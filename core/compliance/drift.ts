@@ -24,7 +24,7 @@ export interface DriftedControl {
   readonly cause: DriftCause | null;
 }
 
-/** What an assessment found otherwise than the one before. */
+/** The differences between an assessment and the previous one. */
 interface DriftSpec {
   readonly framework: Framework;
   /** Ids of the two assessments. */
@@ -43,7 +43,7 @@ declare module '../base/record.ts' {
 
 export type DriftRecord = StoredRecord<'ComplianceDrift'>;
 
-/** What it is called in event streams and in the audit log. */
+/** The name of the event in event streams and in the audit log. */
 export const DRIFT_EVENT = 'compliance.drift';
 
 /** Newest assessments that are looked through for the one before. */

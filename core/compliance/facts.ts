@@ -10,12 +10,12 @@ import { counted } from './reading.ts';
 
 const DAY_MS = 86_400_000;
 const LEAST_REPORT_YEARS = 6;
-/** Of maxNodeCount. */
+/** The share of `maxNodeCount` that counts as full. */
 const FULL_SHARE = 0.9;
 
 /**
- * What controls rest on that is no part of the network: each is read in one place. A reader that says `undefined` waits for
- * a part of the product that keeps such records.
+ * The facts outside of the network that controls rest on, each with its one reader. A reader that returns `undefined` waits for
+ * a part of the product that stores such records.
  */
 export const FACTS = {
   ...INSTALLATION_FACTS,

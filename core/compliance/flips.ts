@@ -17,7 +17,7 @@ export interface ControlFlip {
   readonly title: string;
   readonly from: ControlStatus;
   readonly to: ControlStatus;
-  /** What the later state rests on: which peers and policies do what. */
+  /** The evidence for the later state: the peers and policies that decide it. */
   readonly evidence: string;
 }
 
@@ -84,7 +84,7 @@ export function judgedControls(
   });
 }
 
-/** Those that the two states are judged otherwise by. */
+/** Returns the controls whose result differs between two states. */
 export function flippedControls(
   before: Side,
   after: Side,
@@ -96,8 +96,8 @@ export function flippedControls(
 }
 
 /**
- * What a change does to controls: those that flip, and of each framework its scope, where a peer that stays leaves it. No
- * control says a word of such a peer any more, so it counts as one that fails.
+ * Returns the effect of a change on controls: those that flip, and for each framework its scope if a remaining peer leaves it.
+ * No control judges such a peer any more, so its scope counts as a failing control.
  */
 export function touchedControls(before: Side, after: Side, settings: Settings): ControlFlip[] {
   const frameworks = frameworksInForce(settings, peersOf(before, after));
@@ -131,7 +131,7 @@ function isBroken({ to }: Pick<ControlFlip, 'to'>): boolean {
 const MAX_CONTROLS = 8;
 
 /**
- * What a change does to controls, as sentences without a subject, one for all controls that rest on the same:
+ * Returns the effect of a change on controls as sentences without a subject, one for all controls with the same evidence:
  * `fails PCI-DSS-1.3, PCI-DSS-1.4.1: rule 0 of open (pol_1) lets anyone in to card-1 (p_1).`
  */
 export function controlTexts(flips: readonly ControlFlip[]): { readonly broken: string[]; readonly mended: string[] } {
@@ -152,7 +152,7 @@ export function controlTexts(flips: readonly ControlFlip[]): { readonly broken: 
   };
 }
 
-/** Whether two states of a network can tell how a control stands. */
+/** Returns true if a state of a network alone decides the control. */
 function restsOnState({ check }: Pick<Control, 'check'>): boolean {
   const own = checkOf(check);
   return own.on === 'state' && own.atEachMoment !== true;

@@ -40,7 +40,7 @@ export interface Credential {
   readonly ends: number | undefined;
   readonly state: 'in use' | 'ended' | 'used up';
   readonly madeBy: string | undefined;
-  /** What it gives whoever holds it, in words; undefined where it gives nothing by itself. */
+  /** The rights that the credential grants its holder, in words; undefined where it grants nothing by itself. */
   readonly grants: string | undefined;
   /** User name of the person who answers for it; undefined where none does any more, or none is known. */
   readonly owner: string | undefined;
@@ -57,7 +57,7 @@ interface Place {
 type Uses = Pick<NetworkServices, 'store' | 'clock' | 'keys'>;
 type Section = (services: Uses, workspace: string, after: string, limit: number) => Promise<readonly Named[]>;
 interface Named extends Credential {
-  /** What a cursor goes on after. */
+  /** The position after which a cursor continues. */
   readonly key: string;
 }
 

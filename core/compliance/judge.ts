@@ -35,7 +35,7 @@ export async function judgeSpans(
   return { holds, evidence: joined(evidence), share, of: 'time', failing, remedy };
 }
 
-/** What is told of the end, unless it was told of the interval that it is in. */
+/** Returns a sentence about the end of the period, unless the interval that contains it already says the same. */
 function endText(span: Span | undefined, last: string): string {
   if (span?.holds === false && span.facts === last) return 'It fails still at the end of the period.';
   return last === '' ? '' : `At the end of the period: ${last}`;
@@ -138,7 +138,7 @@ export function judgeDays({ remedy }: SnapshotCheck, { due, missing }: SnapshotD
 }
 
 function percent(share: number): string {
-  // What failed for a moment did not hold all the time.
+  // A control that failed for a moment must not read 100 %.
   const rounded = Math.min(share === 1 ? 100 : 99.99, Math.round(share * 10_000) / 100);
   return `${rounded} %`;
 }

@@ -10,7 +10,7 @@ import { livePeers } from '../views/peer-view.ts';
 import type { FactContext } from './facts/fact.ts';
 import { INSTALLATION_FACTS } from './facts/installation.ts';
 
-/** What is told of the installation only to who may assess it. */
+/** Warnings about the installation, shown only to callers with `compliance:assess`. */
 const FACT_WARNINGS = ['first-password', 'bus-exposure'] as const;
 export const WARNINGS = ['open-network', 'approval-ended', ...FACT_WARNINGS] as const;
 

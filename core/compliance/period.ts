@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000;
 /** The end of today, and a clock that is ahead, are taken for now. */
 const AHEAD_MS = DAY_MS;
 
-/** What is known of the time that is assessed, ms. */
+/** The assessed time that is on record, ms. */
 export interface Period {
   readonly from: number;
   /** At the latest now, whatever was asked. */
@@ -48,7 +48,7 @@ export async function periodOf(
       : []),
     ...(isLost ? [`What the network was before ${formatInstant(kept.at)} is no longer kept.`] : []),
   ];
-  // What a new workspace has is written a moment before it is there: of that moment nothing is judged.
+  // The first records of a new workspace are written just before the workspace itself: that moment is not judged.
   const begins = Math.max(kept?.at ?? 0, createdAt);
   if (!kept || begins > to) return { from, to, createdAt, range: undefined, lost, gaps };
   const since = Math.max(from, begins);

@@ -1,10 +1,10 @@
 import type { StoredRecord } from '../base/record.ts';
 
-/** What a check says of one state, or of now. */
+/** The result of a check for one state, or for the present. */
 export interface Reading {
   /** Undefined where there is nothing to judge. */
   readonly holds: boolean | undefined;
-  /** What it rests on, in sentences that are not long. */
+  /** The facts behind the result, in short sentences. */
   readonly facts: string;
 }
 

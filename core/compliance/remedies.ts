@@ -6,7 +6,7 @@ import type { NetworkState } from '../state/state.ts';
 import type { StateCheck } from './checks/check.ts';
 import type { View } from './view.ts';
 
-/** What to do about a control that fails, and what the changes that do it would open and close now. */
+/** The action that mends a failing control, and the effect that its changes would have now. */
 export interface Remediation {
   readonly text: string;
   /** As plan_network_change takes them. */
@@ -18,13 +18,13 @@ export interface RemedyEffect {
   readonly summary: string;
   readonly opened_pairs: number;
   readonly closed_pairs: number;
-  /** Whether the check holds once the changes are made. */
+  /** True if the check holds once the changes are made. */
   readonly holds_after: boolean;
 }
 
 export const NO_REMEDY: Remediation = { text: '', changes: [], effect: null };
 
-/** Of a check of states: changes are told where it fails now, whenever the period was. */
+/** Returns the remedy for a state check. It names changes only where the check fails now, whatever the period was. */
 export function remediationOf(
   check: StateCheck,
   now: View,

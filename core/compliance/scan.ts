@@ -12,9 +12,9 @@ export interface Scanned<T> {
 }
 
 /**
- * What is wanted of the records of a kind, in the order of their names, after those that were looked at before.
+ * Returns the wanted items from the records of a kind, ordered by name, from the cursor on.
  *
- * @param wanted undefined for one that is left out, `'end'` for one after which there is none
+ * @param wanted returns undefined to skip a record, and `'end'` where no further record can match
  */
 export async function scanned<K extends Kind, T>(
   { store }: Pick<NetworkServices, 'store'>,

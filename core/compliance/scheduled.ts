@@ -13,7 +13,7 @@ import { FRAMEWORKS, type Framework } from './frameworks.ts';
 
 const ACTOR = 'system:compliance';
 
-/** What an assessment finds, made in a computing thread. */
+/** Runs an assessment in a computing thread. */
 export const assessFor: Computation<ThreadServices, { readonly asked: Asked }, Assessed> = {
   name: 'assess_for',
   run: (services, workspace, { asked }) => assessPeriod(services, workspace, asked),

@@ -54,7 +54,7 @@ export async function deleteSchedule(name: string, context: StoreCall): Promise<
 
 type Schedules = NonNullable<ComplianceSettings['schedules']>;
 
-/** Those of other frameworks may be set at the same moment, and all are kept. */
+/** Writes the schedules in a serialized read-modify-write, so that simultaneous changes of several frameworks are all kept. */
 function updateSchedules(change: (now: Schedules) => Schedules | null, context: StoreCall): Promise<WorkspaceRecord> {
   const patch = ({ spec }: WorkspaceRecord) => ({
     settings: { compliance: { schedules: change(spec.settings.compliance?.schedules ?? {}) } },

@@ -12,8 +12,8 @@ import type { ScopeRule } from './scope.ts';
 const MAX_ENTRIES = 50;
 
 /**
- * What an auditor has to know of who was in scope: that settings, which are judged as they are now, were changed since the
- * period began, and which peers left the scope in it.
+ * Returns sentences about changes of the scope for an auditor: whether the settings, which are judged in their present form,
+ * changed since the period began, and which peers left the scope during the period.
  */
 export async function scopeChanges(
   { store }: Pick<NetworkServices, 'store'>,
@@ -34,7 +34,7 @@ export async function scopeChanges(
         return { record, when: `${how} at ${formatInstant(at)} by revision ${revision}` };
       }),
   );
-  // One that came back and left again is one peer.
+  // A peer that came back and left again counts once.
   const gone = [...Map.groupBy(left, ({ record }) => record.uid)].map(
     ([uid, times]) => `${times.at(-1)?.record.name} (${uid}, ${times.map(({ when }) => when).join(', and ')})`,
   );

@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000;
 export interface SnapshotDays {
   /** Days of the period at whose hour a snapshot was due, and has come by the next one. */
   readonly due: readonly number[];
-  /** Those without, ms. */
+  /** The days without a snapshot, ms. */
   readonly missing: readonly number[];
 }
 

@@ -25,7 +25,7 @@ export const deadlinesOf = (record: Parameters<typeof endOf>[0]): number[] => [
 
 export interface Swept {
   readonly spans: ReadonlyMap<CheckName, readonly Span[]>;
-  /** What was told of the last state. */
+  /** The details of the last state, by check. */
   readonly last: ReadonlyMap<CheckName, string>;
   /** Different states that were looked at. */
   readonly states: number;

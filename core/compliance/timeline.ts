@@ -7,9 +7,9 @@ export interface Span {
   readonly from: number;
   readonly to: number;
   readonly holds: boolean | undefined;
-  /** What it rested on when the span began. */
+  /** The facts behind the answer when the span began. */
   readonly facts: string;
-  /** What began it; undefined for the first. */
+  /** The cause of the span; undefined for the first. */
   readonly begun: Cause | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface Span {
 export interface Cause {
   readonly at: number;
   readonly revision: number;
-  /** What ended, where time alone did it; undefined for a revision. */
+  /** The records whose expiry alone caused the change; undefined for a revision. */
   readonly ended: readonly string[] | undefined;
 }
 

@@ -4,7 +4,7 @@ import type { AssessmentRecord } from './assessment-record.ts';
 import type { ControlStatus } from './control-result.ts';
 import { type Framework, frameworkOf } from './frameworks.ts';
 
-/** One assessment as a point of a chart. */
+/** An assessment as a point of a chart. */
 export interface TrendPoint {
   readonly generated_at: string;
   readonly period_start: string;

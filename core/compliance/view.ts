@@ -25,7 +25,7 @@ export interface View {
   readonly subject: string;
   /** Addresses outside that may reach peers in scope: the list of the workspace. */
   readonly sources: readonly string[];
-  /** Who reviewed the change that made a revision: empty for nobody, undefined where that is no longer kept. */
+  /** Returns the reviewer of the change that made a revision: empty for nobody, undefined where that is no longer kept. */
   readonly reviewOf: (revision: number) => string | undefined;
   /** Compiled when it is first asked for. */
   readonly reach: () => Reachability;
@@ -67,7 +67,7 @@ function isolatingIn(view: View, direction: Direction): readonly InForce[] {
   return [...all.filter(isWide), ...all.filter((one) => !isWide(one))];
 }
 
-/** Whether a peer keeps nothing in a direction but what a rule allows. */
+/** Returns true if a peer has in a direction only the connections that a rule allows. */
 export function isIsolated(view: View, peer: PeerRecord, direction: Direction): boolean {
   if (view.state.networks.get(peer.spec.network)?.spec.defaultAction === 'DENY') return true;
   return isolating[direction](view).some(({ spec }) => isSubject(spec, peer));

@@ -10,7 +10,7 @@ export interface Computation<Services, Input, Output> {
 /** For whom: places in the queue are shared by workspace, and then by caller. */
 export interface Asker {
   readonly workspace: string;
-  /** Of whom it takes a place, see `principalOf`. */
+  /** The principal whose queue slot the call takes, see `principalOf`. */
   readonly principal: string;
   readonly requestId: string;
   /**

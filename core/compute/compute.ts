@@ -21,7 +21,7 @@ export interface ComputeElsewhere {
   compute(call: ComputationCall): Promise<JsonText>;
 }
 
-/** One call of a heavy operation as plain data, so that it can be sent to a thread. */
+/** A call of a heavy operation as plain data, so that it can be sent to a thread. */
 export interface HeavyCall {
   readonly operation: string;
   readonly raw: Readonly<Record<string, unknown>>;
@@ -55,7 +55,7 @@ export class JsonText {
   }
 }
 
-/** Of a context that has been authenticated and let in. */
+/** Returns the heavy call for an authenticated and admitted context. */
 export function heavyCallOf(
   operation: string,
   raw: HeavyCall['raw'],

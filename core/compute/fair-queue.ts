@@ -11,7 +11,7 @@ export interface QueueLimits {
   readonly total: number;
   readonly perTenant: number;
   readonly perPrincipal: number;
-  /** Of all agents of one tenant: the rest stays for its people. */
+  /** Maximum waiting calls of all agents of one tenant; the rest is reserved for its people. */
   readonly perTenantAgents: number;
 }
 
@@ -23,7 +23,7 @@ interface Entry<T> extends Share {
 }
 
 /**
- * What waits for a place, of bounded length. Tenants take turns, and within a tenant its callers: of A1 A2 A3 (caller a of
+ * A bounded queue of items that wait for a slot. Tenants take turns, and within a tenant its callers: of A1 A2 A3 (caller a of
  * tenant A), B1 (caller b of A) and C1 (tenant C), pushed in this order, the order out is A1 C1 B1 A2 A3.
  */
 export class FairQueue<T> {
@@ -71,7 +71,7 @@ export class FairQueue<T> {
     if (!callers || !own || !entry) return undefined;
     const { tenant, principal } = entry;
     this.#size -= 1;
-    // Who had a turn goes behind the others.
+    // The caller that had its turn moves behind the others.
     callers.delete(principal);
     if (own.length > 0) callers.set(principal, own);
     if (callers.size === 0) this.#tenants.delete(tenant);

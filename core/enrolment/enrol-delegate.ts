@@ -10,8 +10,8 @@ import type { NetworkState } from '../state/state.ts';
 import type { Enrolment } from './enrolment.ts';
 
 /**
- * What a delegate token makes of the device that spends it: the peer of the sub-agent, held to its preset from the first
- * instant, with its own agent token and its identity active, or pending as long as its peer is (docs/wire.md#enrolment).
+ * Enrolls the device that spends a delegate token as the peer of the sub-agent. The peer is held to its preset from the first
+ * instant and has its own agent token. The identity is active, or pending for as long as its peer is (docs/wire.md#enrolment).
  *
  * @throws MeshError `unauthenticated` when the identity or one of its ancestors has ended.
  */
@@ -64,7 +64,7 @@ function agentOf({ agents }: NetworkState, { spec }: TokenRecord): AgentRecord {
   throw unknownToken();
 }
 
-/** That of the nearest ancestor with a peer, so that a child can reach whom its parent may. */
+/** Returns the network of the nearest ancestor with a peer, so that a sub-agent can reach the peers that its parent may. */
 function networkOf({ peers }: NetworkState, line: readonly AgentRecord[]): string {
   for (const { name } of line) {
     for (const { spec } of peers.values()) if (spec.agentRef === name) return spec.network;

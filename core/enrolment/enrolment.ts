@@ -6,7 +6,7 @@ import { expiredToken, type TokenRecord } from '../model/token-record.ts';
 import { isLive } from '../state/agent-tree.ts';
 import type { NetworkState } from '../state/state.ts';
 
-/** What a join or delegate token makes of the device that spends it. */
+/** The properties that a join or delegate token gives to the device that spends it. */
 export interface Enrolment {
   /** Labels come from the maker of the token, never from the node. */
   readonly labels: Readonly<Record<string, string>>;

@@ -19,10 +19,10 @@ export interface ClaimedKey {
 }
 
 /**
- * Whether the device shows that it holds the private key. `subject` is what it made the proof for besides the key: its join or
- * delegate token, or, once it is registered, its id.
+ * Returns true if the device proves that it holds the private key. `subject` is what the proof covers besides the key: its join
+ * or delegate token, or its id once it is registered.
  *
- * @throws MeshError `invalid_input` for a proof that is wrong, or none where the installation asks for one.
+ * @throws MeshError `invalid_input` for a wrong proof, or for none where the installation requires one.
  */
 export function checkProof(
   { keys, settings }: Pick<NetworkServices, 'keys' | 'settings'>,
@@ -58,7 +58,10 @@ export function isAllowedByOldKey(
   throw invalidInput([{ pointer: '/oldKeyProof', detail }], 'The proof by the present private key is wrong.');
 }
 
-/** What a device writes that proves the key that it has: from now on it has to prove it again. @throws MeshError `rate_limited` */
+/**
+ * Returns the write that records that a device proved its key; from then on it must prove it each time. @throws MeshError
+ * `rate_limited`
+ */
 export function provenOps(peer: PeerRecord, isProven: boolean, now: number): Op[] {
   if (!isProven || peer.status.proven) return [];
   const record = { ...draftOf(peer), status: { ...changedItself(peer.status, now), proven: true } };
@@ -66,10 +69,11 @@ export function provenOps(peer: PeerRecord, isProven: boolean, now: number): Op[
 }
 
 /**
- * Whether a device may have a key that none of its workspace has.
+ * Checks that a device may register a key that is new to its workspace.
  *
- * @param isAgents whether it is the device of an agent, or one that came with a token of an agent
- * @throws MeshError `rate_limited` where its workspace has used up keys too fast, `conflict` for a key that somebody may hold.
+ * @param isAgents true for the device of an agent, or one that came with a token of an agent
+ * @throws MeshError `rate_limited` where its workspace registers new keys too fast, `conflict` for an unproven key that is
+ * registered already, in any workspace, or is the control key.
  */
 export async function requireNewKey(
   services: Pick<NetworkServices, 'store' | 'keys' | 'clock' | 'keyAllowance'>,

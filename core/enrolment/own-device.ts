@@ -80,7 +80,7 @@ export async function ownGraph(context: OwnDeviceCall): Promise<FullGraph> {
   });
 }
 
-/** What a peer signs in to the bus with, where the bus knows nodes by a key. */
+/** Returns the credential with which a peer signs in to the bus; nothing unless the bus authenticates nodes by key. */
 export function busJwtOf(
   { nodeAccess, clock }: Pick<NetworkServices, 'nodeAccess' | 'clock'>,
   workspace: string,

@@ -102,7 +102,7 @@ function freeName({ peers }: NetworkState, name: string): string {
   }
 }
 
-/** Of a name of `peerNameOf`. */
+/** Maximum length of a name from `peerNameOf`. */
 const MAX_NAME_LENGTH = 63;
 
 async function readToken({ services, workspace, caller }: DeviceCall): Promise<TokenRecord> {

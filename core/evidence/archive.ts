@@ -33,7 +33,7 @@ export interface ArchiveFile {
 /** An archive that can be written. */
 export interface Archive {
   readonly fileName: string;
-  /** Of all its files, ms: that of the assessment, so that an archive made again is the same. */
+  /** The modification time of all files, ms: that of the assessment, so that a repeated export is identical. */
   readonly at: number;
   readonly files: AsyncIterable<ArchiveFile>;
 }

@@ -62,7 +62,7 @@ function statementText(assessment: AssessmentAnswer, files: readonly FileDigest[
   ].join('\n');
 }
 
-/** What was judged and how, in the words of in-toto's test results; what lacks evidence is a warning there. */
+/** Returns the controls and their results as an in-toto test result; a control without evidence is a warning there. */
 function predicateOf(assessment: AssessmentAnswer) {
   const { controls, status, canonical_framework: framework, period_start, period_end, evidence_id } = assessment;
   const ids = (wanted: string) => controls.filter((control) => control.status === wanted).map(({ id }) => id);

@@ -5,7 +5,7 @@
  * apostrophe put before it: whoever takes one leading apostrophe away reads what was there.
  */
 
-/** What begins a formula, also in the full-width forms that some take for it, and what is skipped before one. */
+/** Matches characters that begin a formula, also in full width, and white space that spreadsheets skip before one. */
 const RUN_OR_MARKED = /^['=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/;
 
 export function csvLine(cells: readonly string[]): string {

@@ -12,7 +12,7 @@ export function metaPath(path: string): string {
   return path.replace(/\.[a-z]+$/, '.meta.json');
 }
 
-/** What every archive has, beside the result of each control: leaving one out is a finding, whoever signed that. */
+/** The files of every archive, beside the result of each control. A missing one is a finding, even in a signed archive. */
 export const LAYOUT: readonly string[] = [
   SUMMARY_PATH,
   ...RAW_FILES.flatMap(({ path }) => [path, metaPath(path)]),

@@ -15,7 +15,7 @@ export interface LogPart {
   readonly lastSeq: number;
   /** The revision that stored the assessment. */
   readonly revision: number;
-  /** Of the log up to its last entry. */
+  /** The root of the log up to its last entry. */
   readonly root: Uint8Array;
   /** Hashes of the complete subtrees before the first entry, the largest first: with the entries they make up the root. */
   readonly before: readonly Uint8Array[];

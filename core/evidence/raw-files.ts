@@ -14,7 +14,7 @@ import { csvLine } from './csv.ts';
 import type { LogPart } from './log-part.ts';
 import type { ToldRecords } from './told.ts';
 
-/** What the files of raw data are read from. */
+/** The sources of the raw data files. */
 export interface RawContext {
   readonly services: Pick<NetworkServices, 'store' | 'states' | 'nextTurn'>;
   readonly workspace: string;
@@ -132,7 +132,7 @@ async function* snapshots(context: RawContext): AsyncGenerator<Rows> {
   let next = await kept.next();
   let separator = '[\n';
   for (const [id, name] of context.told.snapshotsIn(context.period)) {
-    // One that was made after the assessment shows an instant before it, and is not in this part of the log.
+    // Snapshots made after the assessment that show an earlier instant are skipped: they are not in this part of the log.
     while (!next.done && next.value.name < name) next = await kept.next();
     const record = !next.done && next.value.uid === id ? next.value : undefined;
     yield { text: `${separator}${JSON.stringify(rowOf(context.workspace, id, name, record))}`, count: 1 };
@@ -168,7 +168,7 @@ async function* entries({ services, log, told }: RawContext): AsyncGenerator<Row
   }
 }
 
-/** What no record of these kinds stands in is not read. */
+/** Matches entries that may name such a record; only these are parsed. */
 const TELLS = /"(?:Workflow|Snapshot)"/;
 
 async function* workflows(context: RawContext): AsyncGenerator<Rows> {

@@ -1,4 +1,4 @@
-/** What the archive itself says of how it is verified with programs that are not ours. */
+/** Returns the page of the archive that explains how to verify it with third-party programs. */
 export function verifyPage(fingerprint: string, origin: string): string {
   return PAGE.replaceAll('{fingerprint}', fingerprint).replaceAll('{origin}', origin);
 }

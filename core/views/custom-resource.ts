@@ -59,7 +59,7 @@ const PARTS: Readonly<Record<ResourceKind, (view: unknown) => Parts>> = {
   },
 };
 
-/** What an operation shows of a resource, as a document. */
+/** Returns the view of a resource as a document. */
 export function customResource(kind: ResourceKind, view: unknown, namespace: string): CustomResource {
   const { name, uid, labels, annotations = {}, spec, status } = PARTS[kind](view);
   return {

@@ -19,7 +19,7 @@ export function recordSchema<Spec extends z.ZodType, Status extends z.ZodType>(s
 
 type Shown = Pick<StoredRecord, 'uid' | 'name' | 'labels' | 'annotations' | 'createdAt' | 'generation' | 'revision'>;
 
-/** What {@link recordSchema} describes. */
+/** Returns a record in the form of {@link recordSchema}. */
 export function recordView<Spec, Status>(record: Shown & { readonly spec: Spec }, status: Status) {
   const { uid, name, labels, annotations, spec, createdAt, generation, revision } = record;
   return {

@@ -63,7 +63,7 @@ async function send(
   return sender.send({ url: spec.url, headers, body }, signal);
 }
 
-/** What an attempt makes of a delivery and its webhook; without one the webhook is disabled. */
+/** Returns the writes that record an attempt on its delivery and webhook; without `sent` the webhook is disabled. */
 function outcome(delivery: DeliveryRecord, webhook: WebhookRecord, sent: Sent | undefined, now: number): readonly Op[] {
   const write = (status: DeliveryStatus): Op => {
     return { op: 'update', record: { ...draftOf(delivery), status }, revision: delivery.revision };

@@ -49,7 +49,7 @@ export const SECURITY_EVENTS = {
   'audit.no_activity': 'a day has passed without an entry in the audit log',
 } as const;
 
-/** What a test of a webhook sends, to that webhook alone and whatever it subscribes. */
+/** The event that a webhook test sends, to that webhook alone and regardless of its subscriptions. */
 export const TEST_EVENT = 'webhook.test';
 
 export const EVENT_TYPES: Readonly<Record<string, string>> = { ...COMMIT_EVENTS, ...SECURITY_EVENTS };
@@ -60,13 +60,13 @@ export function isSecurityEventType(type: string): boolean {
   return Object.hasOwn(SECURITY_EVENTS, type);
 }
 
-/** Whether a subscription means a type: it is the type, `<prefix>.*`, or `*`. */
+/** Returns true if a subscription covers a type: it is the type, `<prefix>.*`, or `*`. */
 export function subscribes(subscription: string, type: string): boolean {
   if (subscription === '*') return true;
   return subscription.endsWith('.*') ? type.startsWith(subscription.slice(0, -1)) : subscription === type;
 }
 
-/** What is wrong with a subscription; undefined where it means at least one type. */
+/** Returns the fault of a subscription; undefined where it covers at least one type. */
 export function subscriptionFault(subscription: string): string | undefined {
   const types = Object.keys(EVENT_TYPES);
   if (types.some((type) => subscribes(subscription, type))) return undefined;

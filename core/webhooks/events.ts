@@ -7,7 +7,7 @@ import type { Settings } from '../model/services.ts';
 import { approvalUrl } from '../workflow/approval-url.ts';
 import { type CommitEventType, isSecurityEventType } from './event-types.ts';
 
-/** What a webhook is told. Thin: what happened, to what, and where to read it. */
+/** An event as a webhook receives it, kept thin: what happened, to which record, and where to read it. */
 export interface WebhookEvent {
   readonly type: string;
   /** ISO 8601. */
@@ -65,7 +65,7 @@ export async function eventsOf(services: EventServices, entry: LoggedEntry): Pro
     if (changes[0]?.kind !== 'Workflow') {
       return [{ type, timestamp, data: { ...head, ...itemsOf(services, changes) } }];
     }
-    // What waits for a person is told one by one, with what they need to know before they look.
+    // Changes that wait for an approver are sent one by one, with the facts that the approver needs first.
     return changes.map((change) => {
       const { name } = change;
       const shown = workflowData(services, name, full.get(keyOf(change)));

@@ -207,7 +207,7 @@ function requireSound({ settings }: Call['services'], { url, events }: WebhookFi
   if (faults.length > 0) throw invalidInput(faults);
 }
 
-/** Of the audit log: paths and queries of webhooks often are secrets. */
+/** Returns the host of a URL for the audit log, because paths and queries of webhooks often are secrets. */
 function hostOf(url: string): string {
   return URL.parse(url)?.host ?? '';
 }

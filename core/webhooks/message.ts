@@ -5,7 +5,7 @@ import { signingKeyOf } from './secret.ts';
 export interface Message {
   readonly id: string;
   readonly body: string;
-  /** Of the attempt, milliseconds. */
+  /** The instant of the attempt, ms. */
   readonly at: number;
 }
 

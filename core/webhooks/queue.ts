@@ -73,7 +73,7 @@ async function eventsIn(
     if (wanted.length === 0) continue;
     // Read only where something is to be queued: most entries are about nothing that a webhook wants.
     room ??= await roomOf();
-    // What makes more events than there is ever room for waits until there is all the room.
+    // An entry with more events than the whole queue holds waits until the queue is empty.
     const fits = events.length + wanted.length <= room.left || (events.length === 0 && room.left === MAX_WAITING);
     if (!fits) return { events, taken: index, removals: room.ops };
     events.push(...wanted);

@@ -20,7 +20,7 @@ export const RETRY_AFTER_MS: readonly number[] = [
 export const MAX_ATTEMPTS = RETRY_AFTER_MS.length + 1;
 /** The longest that a receiver may ask to wait (`Retry-After`). */
 export const MAX_RETRY_AFTER_MS = 24 * HOUR;
-/** What is added at most, as a share, so that deliveries that failed together do not come back together. */
+/** Maximum jitter as a share of the delay, so that deliveries that failed together do not retry together. */
 const JITTER = 0.2;
 /** Without a single success for so long a webhook is disabled. */
 export const FAILING_DAYS = 5;

@@ -23,14 +23,17 @@ export function signingKeyOf(secret: Secret): Uint8Array {
   return Buffer.from(secret.reveal().slice(PREFIX.length), 'base64');
 }
 
-/** What a secret is for. Who rewrites either in the database gets nothing sent, signed or not. */
+/**
+ * The webhook and URL that a secret is bound to. Nothing is sent, signed or unsigned, after somebody rewrites either of them in
+ * the database.
+ */
 export interface SecretUse {
   /** Uid of the webhook. */
   readonly webhook: string;
   readonly url: string;
 }
 
-/** What is stored of a secret: nonce, text and tag, base64. It opens for the same webhook and URL alone. */
+/** Returns the stored form of a secret: nonce, ciphertext and tag, base64. It opens only for the same webhook and URL. */
 export function sealSecret(keys: Keys, use: SecretUse, secret: Secret): string {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(ALGORITHM, sealingKey(keys), nonce).setAAD(dataOf(use));
@@ -58,7 +61,10 @@ function dataOf({ webhook, url }: SecretUse): Uint8Array {
   return Buffer.from(`${webhook}\n${url}`);
 }
 
-/** Of this use alone, so that no other use of the control key opens what is sealed, nor this what others seal. */
+/**
+ * Derives a key for this purpose alone, so that other uses of the control key can neither open these secrets nor be opened by
+ * them.
+ */
 function sealingKey({ controlPrivateKey }: Keys): Uint8Array {
   const source = Buffer.from(controlPrivateKey.reveal(), 'base64');
   return new Uint8Array(hkdfSync('sha256', source, '', PURPOSE, KEY_BYTES));

@@ -1,4 +1,4 @@
-/** What is sent at one attempt. */
+/** The request of one attempt. */
 export interface Outgoing {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -10,7 +10,7 @@ export interface Target {
   readonly address?: string;
 }
 
-/** What the installation lets webhooks reach beside the internet: names, addresses and CIDRs. */
+/** The targets outside of the internet that the installation allows for webhooks: names, addresses and CIDRs. */
 export interface Allowed {
   readonly hosts: ReadonlySet<string>;
   readonly ranges: readonly IpRange[];
@@ -26,7 +26,7 @@ export function allowedOf(entries: readonly string[]): Allowed {
   return { hosts: new Set(hosts), ranges: ranges.flatMap((range) => range ?? []) };
 }
 
-/** Whether an entry of the setting can be read. */
+/** Returns true if an entry of the setting is a name, an address or a CIDR. */
 export function isAllowEntry(entry: string): boolean {
   return rangeOf(entry) !== undefined || (/^[\w.-]{1,253}$/.test(entry) && /[a-z]/i.test(entry));
 }
@@ -55,7 +55,7 @@ export function targetOf(text: string, allowed: Allowed): Target | string {
   const target: Target = { url, host, ...(address !== undefined && { address }) };
   const refused = address === undefined ? undefined : refusalOf(target, [address], allowed);
   if (refused !== undefined) return refused;
-  // What a name means is known once it is looked up, at each attempt.
+  // A name is resolved at each attempt, so its addresses are checked only then.
   if (address === undefined && url.protocol === 'http:' && !allowed.hosts.has(host) && allowed.ranges.length === 0) {
     return HTTPS_ONLY;
   }

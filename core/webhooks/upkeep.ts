@@ -36,7 +36,7 @@ export async function removeOldDeliveries(
     try {
       await store.commit(workspace, ops, context);
     } catch (error) {
-      // One of them was sent again or removed meanwhile; the others go in the next hour.
+      // A delivery of this batch was sent again or removed meanwhile; the others are removed within the next hour.
       if (!(error instanceof StoreError) || error.isOutage) throw error;
     }
   }

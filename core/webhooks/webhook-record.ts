@@ -36,7 +36,7 @@ export interface WebhookStatus {
 export const DELIVERY_STATES = ['waiting', 'delivered', 'dead'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
-/** One event for one webhook. The uid is the `webhook-id`, the same at every attempt. */
+/** An event for one webhook. The uid is the `webhook-id`, the same at every attempt. */
 export interface DeliverySpec {
   readonly webhook: string;
   readonly type: string;

@@ -52,7 +52,7 @@ const finding = z.strictObject({
   no_restore: z.string().nullable(),
 });
 
-/** One connection, or how many of several may be used. */
+/** The verdict for one connection, or the number of usable ones among several. */
 const sharedReading = readingSchema.extend({ allowed: allowedSchema.optional() }).extend({
   connections: z
     .strictObject({ reachable: z.int(), unreachable: z.int(), partial: z.int(), usable: z.int() })

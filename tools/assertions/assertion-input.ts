@@ -43,7 +43,7 @@ export interface AssertionInput extends AssertionMeta {
   readonly spec: AssertionSpec;
 }
 
-/** What a request says, whichever form it took. @throws MeshError `invalid_input` naming the field */
+/** Returns the assertion in a request, in whichever form it was sent. @throws MeshError `invalid_input` naming the field */
 export async function assertionOf(
   context: CallContext<Services>,
   input: z.output<z.ZodObject<typeof assertionInput>>,

@@ -18,7 +18,7 @@ const auditEntrySchema = z.strictObject({
   type: z.enum(['commit', 'event']),
   actor: z.string(),
   requestId: z.string().nullable(),
-  /** Of a commit. */
+  /** The fields of a commit. */
   revision: z.int().optional(),
   reason: z.string().optional(),
   direct: z.boolean().optional().describe('Written by an operator without an approval workflow'),
@@ -49,7 +49,7 @@ const auditEntrySchema = z.strictObject({
     .describe(
       'What changed in records of which no history is kept: settings of workspaces, accounts, members, tokens, webhooks. Entries of earlier versions have none',
     ),
-  /** Of a security event. */
+  /** The fields of a security event. */
   event: z.string().optional(),
   result: z.enum(['ok', 'refused']).optional(),
   origin: z.string().optional(),

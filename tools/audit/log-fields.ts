@@ -1,4 +1,4 @@
-/** What operations on the log itself have in common. */
+/** The common fields of operations on the log itself. */
 export const LOG_OPERATION = {
   access: 'authenticated',
   workspace: 'scoped',

@@ -78,7 +78,7 @@ export const assessmentSchema = z.strictObject({
   states_evaluated: z.int(),
 });
 
-/** What the text of an MCP answer shows of each control: the result and what to do, without what the catalogue says. */
+/** Returns an assessment for the text of an MCP answer: for each control its result and remedy, without its catalog entry. */
 export function briefAssessment({ controls, ...assessment }: z.output<typeof assessmentSchema>) {
   return {
     ...assessment,

@@ -88,7 +88,7 @@ export const connectivityAnswer = z.strictObject({
     .describe('The verdict today and the commit that changed it'),
 });
 
-/** Of a question that leaves an end open or names a label. */
+/** The answer to a question with an open end or a label. */
 const groupsAnswer = z.strictObject({
   verdict: verdict.describe('All, none or some of the pairs'),
   at: z.string(),

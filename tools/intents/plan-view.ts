@@ -111,7 +111,7 @@ export async function planView(
   };
 }
 
-/** What who approves a plan answers. */
+/** Returns the questions that the approver of a plan answers. */
 export function questionsOf(beyondNamed: readonly string[], asked: readonly string[] = []): string[] {
   return [...beyondNamed.map((text) => `Is it meant that ${text}?`), ...asked];
 }

@@ -1,7 +1,7 @@
 import { invalidInput } from '../../core/base/errors.ts';
 import type { RevertTarget } from '../../core/intent/plan/planner.ts';
 
-/** What a text names that can be brought back. @throws MeshError `invalid_input` */
+/** Parses the target of a revert. @throws MeshError `invalid_input` */
 export function revertTargetOf(text: string): RevertTarget {
   if (text === 'last') return { to: 'before-last' };
   if (text.startsWith('wf_')) return { to: 'before-workflow', id: text };

@@ -19,7 +19,7 @@ const peerItem = peerSchema.partial().required({ id: true, name: true });
 
 type PeerItem = z.output<typeof peerItem>;
 
-/** What tells peers apart; get_peer has the rest. All that was asked for by `fields`. */
+/** Returns the fields that identify a peer, or all requested `fields`; get_peer has the rest. */
 function briefPeer(item: PeerItem): Readonly<Record<string, unknown>> {
   if (!FIELDS.every((field) => field in item)) return item;
   const { id, name, labels, network, status, agent, expiresAt } = item;
@@ -67,7 +67,7 @@ export const listPeers = defineHeavyOperation({
   http: { method: 'get', path: '/api/v1/peers' },
   async run({ fields, ...query }, context) {
     const { state, at, isPast } = await stateFor(context, query);
-    // What was heard of a peer since then says nothing of how it was.
+    // Later heartbeats say nothing about the past.
     const liveness = isPast ? HEARD_OF_NOBODY : context.services.liveness;
     const view = (peer: PeerRecord) => peerView(peer, state, liveness);
     const wanted = livePeers(state, at).filter(peerFilter(state, query, view));

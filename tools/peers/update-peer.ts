@@ -60,7 +60,7 @@ export const updatePeer = defineOperation({
   },
 });
 
-/** What is written, for who decides on it and for the audit log. */
+/** Returns the change in words, for its approver and for the audit log. */
 function inWords(
   peer: Pick<Peer, 'name' | 'labels' | 'network'>,
   { name = peer.name, labels = peer.labels, network = peer.network }: Change,

@@ -7,7 +7,7 @@ import { type AppliedDocuments, withDocuments } from '../../core/identity/apply.
 import { PRUNED_KINDS } from '../../core/model/in-files.ts';
 import { pointingAt, withErrors } from '../submitted.ts';
 
-/** What applying and its preview take. */
+/** The input of apply and of its preview. */
 export const applyFields = {
   manifest: z
     .string()
@@ -34,7 +34,7 @@ export const appliedItem = z.strictObject({
 });
 type Item = z.input<typeof appliedItem>;
 
-/** What becomes of each document, in their order, and of what is deleted besides. */
+/** Returns the result of each document, in their order, and of each record that is also deleted. */
 export function itemsOf(
   { changes, changePlaces, agentPlaces, ended }: AppliedDocuments,
   outcomes: ChangePlan['outcomes'],

@@ -76,7 +76,7 @@ interface Begun {
 
 const CURSOR = /^(?<revision>\d{1,15})\.(?<at>\d{1,15})\.(?<after>.*)$/;
 
-/** What is no cursor is refused by whoever reads the rest of it. */
+/** Parses a cursor. An invalid one is passed on as `after`, whose reader refuses it. */
 function positionOf(cursor: string): Begun {
   const { revision, at, after = cursor } = CURSOR.exec(cursor)?.groups ?? {};
   return { revision: Number(revision ?? 0), at: Number(at ?? 0), after };

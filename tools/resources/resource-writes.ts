@@ -4,7 +4,7 @@ import type { ResourceKind } from '../../core/base/record.ts';
 import { addressedFields } from '../../core/state/expecting.ts';
 import { deletedAnswer } from './resource-fields.ts';
 
-/** What creating, replacing and deleting have in common for every kind of resource that people write. */
+/** Returns the common parts of create, replace and delete for a kind of resource that people write. */
 export function resourceWrites<O extends z.ZodType>(kind: ResourceKind, output: O, path: `/api/v1/${string}`) {
   const write = { access: 'network:write', workspace: 'scoped', edition: 'community' } as const;
   const shown = { ...write, output, shows: kind } as const;

@@ -56,7 +56,7 @@ export const listCredentials = defineOperation({
   async run({ cursor, limit }, context) {
     await requireWholeLog(context);
     const { services, workspace, caller } = context;
-    // Who is at home everywhere runs the installation.
+    // A platform administrator, who has every workspace, also sees the credentials of the installation.
     const installation = caller.workspaces === 'all' && caller.scopesIn(workspace).has('workspaces:write');
     const { items, next } = await inventory(services, workspace, { cursor, limit, installation });
     const now = services.clock.now();

@@ -15,7 +15,7 @@ import { momentText } from './snapshot-fields.ts';
 import { momentSchema, momentView } from './snapshot-view.ts';
 
 const side = momentSchema.pick({ id: true, captured_at: true, revision: true, trigger_type: true, triggered_by: true });
-/** Of one page. */
+/** Maximum groups per page. */
 const GROUPS = 50;
 
 const changeType = z.enum(['added', 'removed', 'changed']);

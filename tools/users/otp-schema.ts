@@ -5,7 +5,7 @@ import { RECOVERY_CODES } from '../../core/identity/recovery-codes.ts';
 /** As people type it from an app or a list; what it is worth is looked at where it is used. */
 export const otpText = lineOfText(TEXT_LIMITS.otp).min(1);
 
-/** What proves that it is the person and not a session that somebody got hold of. */
+/** The proof that the caller is the person, and not somebody with a stolen session. */
 export const proof = {
   password: z.string().min(1).max(TEXT_LIMITS.password),
   otp: otpText.describe('the present code of the authenticator app, or a recovery code'),

@@ -8,7 +8,7 @@ import type { WebhookRecord } from '../../core/webhooks/webhook-record.ts';
 /** Subscriptions of one webhook. */
 export const MAX_SUBSCRIPTIONS = 50;
 
-/** What requests say of a webhook. */
+/** The input fields of a webhook. */
 export const webhookFields = {
   url: lineOfText(MAX_URL).min(1).describe('https, without user name and password'),
   events: listOf(lineOfText(TEXT_LIMITS.name).min(1), MAX_SUBSCRIPTIONS)

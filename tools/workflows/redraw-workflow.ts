@@ -166,7 +166,7 @@ function drawingView(workflow: WorkflowRecord, drawn: Redrawn): z.input<typeof d
     closes: kindsView(by.closed),
     risk_level: risk.level,
     risk_reasons: [...risk.reasons],
-    // What is asked is not told a second time.
+    // Warnings that are already asked as questions are left out.
     warnings: warnings.filter((text) => !drawn.beyondNamed.includes(text)),
     check: drawn.check,
     expectations_hold: drawn.expectationsHold ?? null,

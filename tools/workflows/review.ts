@@ -3,7 +3,7 @@ import { UPDATE } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { workflowDetailSchema } from './workflow-view.ts';
 
-/** What approving and rejecting a workflow have in common: whoever may do the one may do the other. */
+/** The common fields of approve and reject: whoever may do one may do the other. */
 export const review = {
   input: z.strictObject({
     id: lineOfText(TEXT_LIMITS.id).min(1).describe('workflow_id'),

@@ -1,15 +1,15 @@
 import type { Config } from '../config.ts';
 
-/** What a check says: `failed` keeps a control plane from its work, `warning` will, or costs something. */
+/** The result of a check: `failed` keeps a control plane from working; `warning` will do so later, or has a cost. */
 export interface Finding {
   readonly state: 'ok' | 'warning' | 'failed';
-  /** One sentence: what is, and what to do about it. */
+  /** The state and what to do about it, in one sentence. */
   readonly detail: string;
   /** True where it was put right just now. */
   readonly repaired?: true;
 }
 
-/** What was found; `ok` is false where something keeps a control plane from its work. */
+/** The results of all checks; `ok` is false where one of them keeps a control plane from working. */
 export interface Diagnosis {
   readonly ok: boolean;
   readonly items: readonly (Finding & { readonly check: string })[];
@@ -18,11 +18,11 @@ export interface Diagnosis {
 /** The installation that is looked at. */
 export interface Subject {
   readonly config: Config;
-  /** Of the database; undefined for one in memory, or on servers. */
+  /** The file of the database; undefined for one in memory, or on servers. */
   readonly file: string | undefined;
-  /** Whether a control plane runs in the directory. */
+  /** True while a control plane runs in the directory. */
   readonly isRunning: boolean;
-  /** Of the clock of this machine, ms. */
+  /** The clock of this machine, ms. */
   readonly now: number;
 }
 

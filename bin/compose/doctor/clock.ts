@@ -2,7 +2,7 @@ import { formatInstant } from '../../../core/base/time.ts';
 import { clockMarkIn } from '../../../storage/clock-mark.ts';
 import { type Check, ok, warning } from './check.ts';
 
-/** What is recorded may be ahead by what the mark is written in advance. */
+/** The tolerance for a recorded clock that is ahead because the marker is written in advance. */
 const TOLERATED_MS = 60_000;
 
 export const checkClock: Check = ({ config, now }) => {

@@ -32,7 +32,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   nodes: checkNodes,
 };
 
-/** Those that read the store: where its servers are away, the first one has said so. */
+/** The checks that read the store. They are skipped while its servers are unreachable, which the first check reports. */
 const READS_STORE: ReadonlySet<string> = new Set(['settings', 'networks', 'nodes']);
 
 /** Looks at an installation, whether a control plane runs in it or not, and repairs what nobody could miss. */

@@ -7,7 +7,10 @@ import { linksFollowed } from '../../../storage/links.ts';
 import { rescuedBeside } from '../../../storage/rescued-files.ts';
 import { type Check, type Finding, ok, warning } from './check.ts';
 
-/** Who can read what holds secrets, which is narrowed; and what a killed process left half written, which is removed. */
+/**
+ * Checks who can read the files with secrets, and narrows their permissions; removes backups that a killed process left
+ * unfinished.
+ */
 export const checkFiles: Check = ({ config: { configDir }, file, isRunning }) => {
   const secrets = [path.join(configDir, 'credentials.json'), ...(file === undefined ? [] : [file])];
   const findings = [
@@ -18,7 +21,7 @@ export const checkFiles: Check = ({ config: { configDir }, file, isRunning }) =>
   return file === undefined ? seen : [...seen, ...copiesBeside(file).map(kept)];
 };
 
-/** What was saved of a database that was removed, and what was there before a restore. */
+/** Returns the rescued copies of a removed database, and the copies from before a restore. */
 function copiesBeside(file: string): string[] {
   const own = linksFollowed(file);
   const [folder, name] = [path.dirname(own), path.basename(own)];

@@ -11,7 +11,7 @@ import { whyNoStartServed } from '../served-installation.ts';
 import { storeUrl } from '../store-url.ts';
 import { type Check, type Finding, failed, ok } from './check.ts';
 
-/** What a start asks; then every page of the database, every record, its past and the audit log. */
+/** Checks what a start checks; then every page of the database, every record, its history and the audit log. */
 export const checkIntegrity: Check = async ({ file, config }) => {
   const { configDir } = config;
   const refusal = await whyNoStart(configDir, file);
@@ -29,7 +29,7 @@ export const checkIntegrity: Check = async ({ file, config }) => {
   return [ok('Every page of the database, every record and every entry of the audit log can be read.')];
 };
 
-/** What a start asks; what is written there is checked by the servers themselves. */
+/** Checks what a start checks; the servers check the stored data themselves. */
 async function lookAt(config: Config): Promise<Finding> {
   const url = storeUrl(config);
   const { examineMongo } = await import('../../../storage/mongo/examine.ts');

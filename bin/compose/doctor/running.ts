@@ -4,9 +4,9 @@ import { signedPid } from '../../../storage/directory-lock.ts';
 import { locking } from '../locking.ts';
 
 /**
- * Whether a control plane runs in a directory, also where its lock file was deleted.
+ * Returns true if a control plane runs in a directory, even where its lock file was deleted.
  *
- * @throws Error where the directory is not there
+ * @throws Error where the directory does not exist
  */
 export function runsIn(configDir: string, file: string | undefined): boolean {
   try {

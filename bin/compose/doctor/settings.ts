@@ -13,7 +13,7 @@ import { type Check, failed, ok, warning } from './check.ts';
 export const checkConfiguration: Check = ({ config }) =>
   configWarnings(config).map((each) => warning(warningText(each)));
 
-/** Those that are given here, beside those with which the control planes of the database work. */
+/** Compares the settings given here with those of the control planes on the database. */
 export const checkSettings: Check = async ({ config }) => {
   const url = storeUrl(config);
   const settings = isServed(url) ? settingsHere(config) : undefined;
@@ -22,7 +22,7 @@ export const checkSettings: Check = async ({ config }) => {
   const reader = await openPlanesReader(url);
   try {
     const planes = () => livingPlanes(reader);
-    // Of one that runs here too: it has what was given at its start.
+    // A control plane that runs here is included: it has the settings from its start.
     const different = await differencesFrom({ self: '', settings, cells: reader.cells, planes });
     if (different.size === 0)
       return [ok('No control plane that shares the database is at work, beside which these settings could be held.')];

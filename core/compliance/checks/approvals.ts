@@ -3,7 +3,7 @@ import { counted, holdsUnless, named, nothing } from '../reading.ts';
 import type { View } from '../view.ts';
 import type { StateCheck } from './check.ts';
 
-/** That every policy in force is as a reviewed change wrote it. */
+/** Checks that every policy in force is as a reviewed change wrote it. */
 export const runningAsApproved: StateCheck = {
   on: 'state',
   atEachMoment: true,

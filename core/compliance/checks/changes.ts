@@ -7,7 +7,7 @@ import type { ChangeCheck } from './check.ts';
 const APPROVE =
   'An administrator sets requireApproval, so that every change waits for a second person, and has the changes that are named here reviewed after the fact.';
 
-/** Of the contract: no change was put through automatically, and each that names a workflow was approved in it. */
+/** Control of the contract: no change was approved automatically, and each that names a workflow was approved in it. */
 export const noAutoApproval: ChangeCheck = {
   on: 'changes',
   noun: 'change record',
@@ -24,7 +24,7 @@ export const noAutoApproval: ChangeCheck = {
     'An administrator unsets autoApprove in the settings of the workspace, so that a person approves each plan, and shows an auditor who approved the changes that are named.',
 };
 
-/** Of the contract: every change of a policy says who reviewed it. */
+/** Control of the contract: every change of a policy names its reviewer. */
 export const policyChangesReviewed: ChangeCheck = {
   on: 'changes',
   noun: 'policy change',
@@ -33,7 +33,7 @@ export const policyChangesReviewed: ChangeCheck = {
   remedy: APPROVE,
 };
 
-/** That each change of the network was asked for, reviewed by another person, and is what was approved. */
+/** Checks that each change of the network was requested, reviewed by another person, and applied as approved. */
 export const changesAuthorised: ChangeCheck = {
   on: 'changes',
   noun: 'change',
@@ -42,7 +42,7 @@ export const changesAuthorised: ChangeCheck = {
   remedy: APPROVE,
 };
 
-/** That who approved is not who asked. */
+/** Checks that the approver is not the requester. */
 export const separateApprover: ChangeCheck = {
   on: 'changes',
   noun: 'reviewed change',
@@ -51,7 +51,7 @@ export const separateApprover: ChangeCheck = {
   remedy: 'An administrator makes a second person an approver and sets selfApproval to false.',
 };
 
-/** That each change says who made it, when, why, and of what. */
+/** Checks that each change records its actor, time, reason and request. */
 export const completeRecords: ChangeCheck = {
   on: 'changes',
   noun: 'change',
@@ -62,7 +62,7 @@ export const completeRecords: ChangeCheck = {
     'The host administrator reports the revisions that are named as a fault of Mesh: each entry of the audit log is to name who, when, why and what. Until then an auditor asks who made these changes.',
 };
 
-/** That named people make changes, not the account that everyone knows. */
+/** Checks that named people make changes, not the shared account `admin`. */
 export const namedPeople: ChangeCheck = {
   on: 'changes',
   noun: 'change',
@@ -71,7 +71,7 @@ export const namedPeople: ChangeCheck = {
   remedy: 'A platform administrator makes an account for each person (create_user), and admin is kept for emergencies.',
 };
 
-/** What is wrong with the review of a change; who asked for it is another question. */
+/** Returns the fault in the review of a change. Whether the requester approved it is checked elsewhere. */
 function unreviewed(change: NetworkChangeRecord): string | undefined {
   const { reviewedBy, isDirect, workflowId, workflow, at } = change;
   if (reviewedBy === '') return isDirect ? 'written directly, reviewed by nobody' : 'reviewed by nobody';

@@ -4,7 +4,7 @@ import type { FactName } from '../facts.ts';
 import type { Reading } from '../reading.ts';
 import type { View } from '../view.ts';
 
-/** Who has to do what, and the changes of policies that do it where some can. */
+/** The action that mends a control, with its actor, and the policy changes that carry it out where there are any. */
 export interface Remedy {
   readonly text: string;
   readonly changes: readonly NetworkChange[];
@@ -14,7 +14,7 @@ export interface Remedy {
 export interface StateCheck {
   readonly on: 'state';
   readonly judge: (view: View) => Reading;
-  /** What is told of the last state beside the facts. */
+  /** Returns details of the last state, reported beside the facts. */
   readonly detail?: (view: View) => string;
   readonly remedy: (view: View) => Remedy;
   /** Asked at every moment, because it looks at more than what records say: at their age, or at who wrote them. */
@@ -24,13 +24,13 @@ export interface StateCheck {
 /** Judges each change of the period by itself. */
 export interface ChangeCheck {
   readonly on: 'changes';
-  /** What is counted, as `policy change`. */
+  /** The noun for the counted changes, such as `policy change`. */
   readonly noun: string;
   readonly isMeant: (change: NetworkChangeRecord) => boolean;
-  /** What is wrong with it. */
+  /** Returns the fault of a change; undefined if it passes. */
   readonly fault: (change: NetworkChangeRecord) => string | undefined;
   readonly remedy: string;
-  /** What is told of the others. */
+  /** Returns a sentence about the changes that the check does not judge. */
   readonly aside?: (all: readonly NetworkChangeRecord[]) => string;
 }
 

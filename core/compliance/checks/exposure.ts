@@ -10,7 +10,7 @@ import type { StateCheck } from './check.ts';
 import { noneInScope } from './isolation.ts';
 import { namesUnlisted, narrowPolicies } from './narrow.ts';
 
-/** Of the contract: that no ALLOW lets anyone in to the peers in scope. */
+/** Control of the contract: no ALLOW admits anyone to the peers in scope. */
 export const notPublic: StateCheck = {
   on: 'state',
   judge(view) {
@@ -27,14 +27,14 @@ export const notPublic: StateCheck = {
   }),
 };
 
-/** What is open by default is no ALLOW of anyone; it is told, and judged by others. */
+/** Returns a sentence about peers that are open by default. No ALLOW opens them, so other controls judge them. */
 function openText(view: View, peers: readonly PeerRecord[]): string {
   const open = peers.filter((peer) => !isIsolated(view, peer, 'ingress'));
   if (open.length === 0) return '';
   return ` Open because nothing isolates them, which PCI-DSS-1.2, 1.3.1 and 1.4.2 judge: ${named(open)}.`;
 }
 
-/** That no address outside reaches peers in scope but those which the workspace lists. */
+/** Checks that only the outside addresses that the workspace lists reach peers in scope. */
 export const noOtherSources: StateCheck = {
   on: 'state',
   judge(view) {

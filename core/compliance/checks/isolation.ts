@@ -21,7 +21,7 @@ import {
 import type { Remedy, StateCheck } from './check.ts';
 import { narrowPolicies } from './narrow.ts';
 
-/** That no peer of a network opens or takes a connection which no rule allows. */
+/** Checks that every connection of a peer needs a rule that allows it. */
 export const denyAllBase: StateCheck = {
   on: 'state',
   judge(view) {
@@ -41,7 +41,7 @@ export const denyAllBase: StateCheck = {
   }),
 };
 
-/** Those with peers; where none has any, all. */
+/** Returns the networks that have peers; all networks if none has any. */
 function networksToClose(view: View): string[] {
   const used = new Set([...view.state.peers.values()].map(({ spec }) => spec.network));
   const all = [...view.state.networks.keys()].sort();
@@ -67,7 +67,7 @@ function isClosed(view: View, bases: readonly InForce[], network: string): boole
   return (['ingress', 'egress'] as const).every((side) => own.some(({ spec }) => deniesAll(spec, side)));
 }
 
-/** That peers in scope keep nothing, in both directions, but what a rule allows by name. */
+/** Checks that peers in scope have, in both directions, only the connections that a rule allows by name. */
 export const explicitAllowOnly: StateCheck = {
   on: 'state',
   judge: (view) => judgeExplicit(view, ['ingress', 'egress']),
@@ -139,7 +139,7 @@ function isolateScope(view: View): Remedy {
   };
 }
 
-/** That production is reached from production alone, and reaches nothing else. */
+/** Checks that only production reaches production, and that production reaches nothing else. */
 export const environmentsApart: StateCheck = {
   on: 'state',
   judge(view) {
@@ -180,7 +180,7 @@ function environments(view: View): readonly [prod: readonly PeerRecord[], others
   return [live.filter(isProd), live.filter((peer) => !isProd(peer))];
 }
 
-/** That whoever may reach health data is named by labels, one grant after the other. */
+/** Checks that labels name everyone who may reach health data, one grant at a time. */
 export const grantedByLabel: StateCheck = {
   on: 'state',
   judge(view) {
@@ -211,7 +211,7 @@ function isNarrow(entry: PeerEntry): boolean {
   return entry !== '*' && entry.peerSelector !== undefined && !meansNewcomers(entry);
 }
 
-/** That nothing is open by default, and that rules do not open everything to everyone. */
+/** Checks that nothing is open by default and that no rule opens everything to everyone. */
 export const leastReach: StateCheck = {
   on: 'state',
   judge(view) {

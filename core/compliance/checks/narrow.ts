@@ -48,12 +48,12 @@ function narrowed(view: View, spec: PolicySpec, direction: Direction, meant: Rea
 /** Addresses of peers that one block may name and still be who is meant. */
 const MOST_BY_ADDRESS = 256n;
 
-/** Whether entries name addresses outside of the networks that the workspace does not list as sources. */
+/** Returns true if entries name addresses outside of the networks that the workspace does not list as sources. */
 export function namesUnlisted(view: View, entries: readonly PeerEntry[]): boolean {
   return meansAnyone(entries) || !isSubset(rangesOf(entries), knownRanges(view));
 }
 
-/** Those of the networks, and those that the workspace lists. */
+/** Returns the address ranges of the networks and of the sources that the workspace lists. */
 const knownRanges = once(({ state, sources }: View) => {
   const networks = [...state.networks.values()].map(({ spec }) => spec.cidr);
   return union([...networks, ...sources].flatMap((text) => parseCidr(text) ?? []));

@@ -12,7 +12,7 @@ import type { StateCheck } from './check.ts';
 /** Scopes by which an agent decides about people, devices, tokens or plans that something speaks against. */
 const ADMINISTRATIVE: ReadonlySet<string> = new Set([...NEVER_DELEGATED, ...PERSON_ONLY_SCOPES]);
 
-/** That agents hold what their preset gives, and none administers. */
+/** Checks that agents hold only what their preset gives, and that none is an administrator. */
 export const boundedAgents: StateCheck = {
   on: 'state',
   judge({ state, at }) {
@@ -30,7 +30,7 @@ export const boundedAgents: StateCheck = {
   }),
 };
 
-/** That whoever is there was let in: by a token, by its agent, or by a person who approved it. */
+/** Checks that a token, an agent or an approver admitted every peer. */
 export const issuedPeers: StateCheck = {
   on: 'state',
   judge(view) {
@@ -54,10 +54,10 @@ function isIssued(peer: PeerRecord): boolean {
   return tokenId !== undefined || approvedBy !== undefined || agentOf(peer) !== undefined;
 }
 
-/** What is over is taken away within so long. */
+/** The time within which ended records are removed, ms. */
 const GRACE_MS = 10 * 60_000;
 
-/** That an agent whose time is over, or who was revoked, has no peer any more, nor a peer whose own time is over. */
+/** Checks that no peer outlives its expiry, nor an agent that has ended or was revoked. */
 export const endedAgentsGone: StateCheck = {
   on: 'state',
   atEachMoment: true,

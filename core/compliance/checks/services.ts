@@ -18,7 +18,7 @@ const JUSTIFICATION = 'compliance.justification';
 /** Annotation of a policy that says what makes an insecure service safe. */
 const MITIGATION = 'compliance.mitigation';
 
-/** That each policy which opens ports of peers in scope says who answers for it, and why. */
+/** Checks that each policy that opens ports of peers in scope names its owner and its justification. */
 export const justifiedPorts: StateCheck = {
   on: 'state',
   judge(view) {
@@ -69,7 +69,7 @@ const INSECURE: readonly Service[] = [
   ['TCP', 3389, 'RDP'],
 ];
 
-/** That no insecure service of a peer in scope is reached, unless its policy says what makes it safe. */
+/** Checks that no insecure service of a peer in scope is reachable, unless its policy names what makes it safe. */
 export const noInsecureServices: StateCheck = {
   on: 'state',
   judge(view) {

@@ -14,7 +14,7 @@ export const KEY_DAYS = 365;
 
 const flawOf = once(({ spec }: PeerRecord) => publicKeyFlaw(spec.publicKey) ?? '');
 
-/** That every peer in scope speaks WireGuard: the only transport that there is. */
+/** Checks that every peer in scope uses WireGuard, the only transport. */
 export const encryptedPaths: StateCheck = {
   on: 'state',
   judge(view) {
@@ -29,7 +29,7 @@ export const encryptedPaths: StateCheck = {
   remedy: () => ({ text: 'The owner of the device enrols it again with a WireGuard key.', changes: [] }),
 };
 
-/** That the keys of peers in scope are not too old. */
+/** Checks that the keys of peers in scope are not too old. */
 export const keyAges: StateCheck = {
   on: 'state',
   atEachMoment: true,

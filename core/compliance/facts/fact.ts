@@ -6,7 +6,7 @@ export interface Fact {
   /** Undefined where nothing that could show it is on record. */
   readonly holds: boolean | undefined;
   readonly evidence: string;
-  /** Who has to do what; empty where it holds. */
+  /** The action to take, with its actor; empty where the fact holds. */
   readonly remedy: string;
   /** Told of the end of the period, from records that have dates. Anything else is told of now. */
   readonly isOfPeriod?: true;

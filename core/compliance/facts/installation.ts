@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 /** Keys of the installation are to be renewed within so long, as those of peers. */
 const KEY_DAYS = 365;
 
-/** What the control plane knows of itself, and of how the workspace is set up. */
+/** The facts about the control plane itself and the setup of the workspace. */
 export const INSTALLATION_FACTS = {
   async 'first-password'(context: FactContext) {
     const people = (await accountsHere(context)).filter(({ spec }) => !spec.disabled);
@@ -128,7 +128,7 @@ export const INSTALLATION_FACTS = {
   },
 } as const satisfies Readonly<Record<string, (context: FactContext) => Promise<Fact>>>;
 
-/** Who may do something in this workspace: its members and the platform administrators, nobody of others. */
+/** Returns the accounts with access to this workspace: its members and the platform administrators. */
 async function accountsHere({ services, workspace }: FactContext): Promise<AccountRecord[]> {
   const [accounts, members] = await Promise.all([
     services.store.list(SYSTEM_WORKSPACE, 'Account'),
@@ -143,7 +143,7 @@ async function accountsHere({ services, workspace }: FactContext): Promise<Accou
   return found;
 }
 
-/** Of servers that others run only what they were told to be is known: with keys they take nobody in without one. */
+/** Judges a bus that others run by its configuration alone. With `auth` other than `none`, it admits nobody without a key. */
 function busElsewhere({ host, auth, tls }: ListensBus): Fact {
   const where = `The bus is at ${host}, which others run`;
   const remedy =

@@ -12,9 +12,9 @@ import { type Fact, type FactContext, unknown } from './fact.ts';
 /** Entries that one assessment hashes at most: some seconds. The next one goes on from there. */
 const MAX_ENTRIES = 500_000;
 const PAGE = 500;
-/** What was hashed before is hashed anew after so long, because somebody may have changed it meanwhile. */
+/** The age at which hashed entries are hashed again, because somebody may have changed them meanwhile; ms. */
 const FRESH_MS = 86_400_000;
-/** One a day: as long as assessments are kept. */
+/** Covers one checkpoint a day for as long as assessments are kept. */
 const MAX_CHECKPOINTS = 1_200;
 
 /** As far as a log was recomputed in this process. */
@@ -69,7 +69,10 @@ function progressOf(store: Store, workspace: string, now: number): Progress {
   return begun;
 }
 
-/** Who has the database takes its checkpoints out of it, not what was signed last. @returns what is wrong */
+/**
+ * Compares the log with its newest head, which is stored apart: whoever controls the database can remove checkpoints from it,
+ * but not that head. @returns the fault
+ */
 async function behindHead(tree: AuditTree, workspace: string, logs: KnownLogs): Promise<string | undefined> {
   const what = 'the newest signed checkpoint, kept apart from the database,';
   try {
@@ -105,7 +108,7 @@ async function recompute(
     const when = `the checkpoint of ${formatInstant(at)}`;
     const said = openCheckpoint(note, noteKeysOf(logs, workspace, at));
     if (said?.size !== size) return `${when} is signed by no key of that time.`;
-    // Those of before were reached by an assessment before: the tree as it is stored stands for them.
+    // An earlier assessment already recomputed the tree up to older checkpoints: the stored tree stands for them.
     const root = roots.get(size) ?? (await rootAt(tree, size));
     if (Buffer.compare(root, said.root) !== 0) return `${when} has another root than entries 0 to ${size - 1} give.`;
   }

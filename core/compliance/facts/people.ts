@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 /** PCI DSS v4.0.1: 8.2.8, 8.3.4, 8.3.6, 8.3.9. */
 const ASKED = { idleMinutes: 15, lockAfter: 10, lockMinutes: 30, characters: 12, passwordDays: 90 } as const;
 
-/** What controls rest on of how the people of a workspace sign in. */
+/** The facts about how the people of a workspace sign in. */
 export const SIGN_IN_FACTS = {
   async 'second-factor'(context: FactContext) {
     const { people, without } = await whoSignsIn(context);
@@ -59,8 +59,8 @@ export const SIGN_IN_FACTS = {
 } as const;
 
 /**
- * Those who may sign in and reach this workspace, and who of them needs no more than a password: members and platform
- * administrators, by name and id, no other tenant's people at all.
+ * Returns the members and platform administrators who may sign in and reach this workspace, and by name and id those who need
+ * only a password. It never includes people of other tenants.
  */
 async function whoSignsIn({ services, workspace }: FactContext) {
   const { items } = await services.store.list(SYSTEM_WORKSPACE, 'Account');

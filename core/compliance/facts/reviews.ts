@@ -22,7 +22,7 @@ export const activityReview: FactReader = async (context) => {
   return reviewFact(context, 'activity', cadenceOf(spec.settings, 'activity'));
 };
 
-/** Whether a review was recent at the end of the period, and nothing that it flagged is in force now. */
+/** Checks that a review was recent at the end of the period, and that nothing it flagged is in force now. */
 async function reviewFact(context: FactContext, kind: ReviewKind, maxAgeMs: number): Promise<Fact> {
   const { services, workspace, at } = context;
   const isOfPeriod = true;

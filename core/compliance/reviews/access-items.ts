@@ -26,7 +26,7 @@ const LOOKED_AT = 5_000;
 /** Longer than any line that delegation makes. */
 const MAX_LINE = 8;
 
-/** What items are made from: read once. */
+/** The records that items are made from, read once. */
 interface Known {
   readonly state: NetworkState;
   readonly tokens: ReadonlyMap<string, TokenRecord>;
@@ -39,8 +39,8 @@ interface Known {
 }
 
 /**
- * Who holds what in a workspace now, in the order of types and ids: people, platform administrators, agents, tokens, webhooks, schedules, devices.
- * What has ended or is used up holds nothing.
+ * Returns the access that each record holds in a workspace now, ordered by type and id: people, platform administrators,
+ * agents, tokens, webhooks, schedules, devices. Records that have ended or are used up hold none.
  */
 export async function accessItems(services: HistoryServices, workspace: string): Promise<ItemFacts[]> {
   const { store, states, clock } = services;
@@ -156,7 +156,7 @@ function lineOf(agent: AgentRecord, { agents }: NetworkState): AgentRecord[] {
   return line;
 }
 
-/** What a record grants by its declared fields. Scopes are a field of their own, and the preset has a name that readers know. */
+/** Returns the declared grants of a record. Scopes are a field of their own, and the preset has its public name. */
 function factsOf(record: AgentRecord | TokenRecord | PeerRecord): Readonly<Record<string, string>> {
   const { scopes: _, policy_preset, usage_limit, ...texts } = grantTexts(record);
   return texts;

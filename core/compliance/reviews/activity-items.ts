@@ -20,10 +20,11 @@ interface Counted {
 const MAX_ACTORS = 1_000;
 
 /**
- * What the audit log has from an entry on, by types, each with how many there are, of how many actors, and where they lie.
+ * Counts the audit log entries from one entry on, by type, each with its number of entries, its number of actors, and its
+ * position.
  *
- * @param asked first and last entry; from `next` to the newest without
- * @throws MeshError `invalid_input` for entries that there are not, or too many
+ * @param asked first and last entry; by default from `next` to the newest
+ * @throws MeshError `invalid_input` for entries that do not exist, or for too many
  */
 export async function activityItems(
   { store }: HistoryServices,
@@ -66,7 +67,7 @@ function requireRange(from: number, to: number, size: number): void {
     refuse('to_seq', `One review covers ${MAX_ENTRIES} entries at most: review the log in parts.`);
 }
 
-/** What was left out would never be asked for again: the next review begins after this one. */
+/** Refuses a range that skips entries: the next review begins after this one, so nobody would review them. */
 function requireNoGap(from: number, next: number): void {
   if (from <= next) return;
   const detail = `The entries ${next} to ${from - 1} were not reviewed yet: begin with ${next}, or before it.`;

@@ -20,7 +20,7 @@ import {
 import { isOpen } from './review-views.ts';
 import { hasOtherReviewer } from './reviewers.ts';
 
-/** One item by its id; `digest` is that of the item as it was shown. */
+/** The decision on an item; `digest` is that of the item as it was shown. */
 export interface ItemDecision {
   readonly item: string;
   readonly verdict: Verdict;
@@ -39,7 +39,7 @@ export interface Decided {
   readonly held_by_caller: number;
 }
 
-/** Who decides, and what holds while they do. */
+/** The caller who decides, and the circumstances of the decision. */
 interface Deciding {
   readonly caller: Caller;
   readonly isAlone: boolean;

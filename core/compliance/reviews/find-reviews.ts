@@ -28,11 +28,11 @@ export interface Due {
   /** Finished last. */
   readonly last: ReviewRecord | undefined;
   readonly open: ReviewRecord | undefined;
-  /** Whether somebody wants to be told: the workspace sets cadences, or has had such a review. */
+  /** True if the workspace wants reminders: it sets cadences, or has had such a review. */
   readonly isTold: boolean;
 }
 
-/** Of each kind. @throws MeshError `not_found` for a workspace that there is not */
+/** Returns the due date of each kind of review. @throws MeshError `not_found` for an unknown workspace */
 export async function dueReviews(services: StoreServices, workspace: string): Promise<Due[]> {
   const { createdAt, spec } = await workspaceById(services, workspace);
   return Promise.all(

@@ -3,13 +3,13 @@ import { accessItems } from './access-items.ts';
 import { policyDigests } from './policy-items.ts';
 import { type ItemFacts, itemDigest, type ReviewItem, type ReviewRecord } from './review-record.ts';
 
-/** What became of an item since it was listed. `ended`: it is no longer there, or holds less. */
+/** The status of an item since it was listed. `ended`: it no longer exists, or grants less. */
 export type Standing = 'same' | 'changed' | 'ended';
 
 /** The items of a review as they are now. */
 export interface Now {
   standingOf(item: ReviewItem): Standing;
-  /** What an item is now; undefined where it has ended. */
+  /** Returns the present facts of an item; undefined where it has ended. */
   get(id: string): ItemFacts | undefined;
   /** Items that are not in the review. */
   countBeside(ids: ReadonlySet<string>): number;
@@ -37,7 +37,7 @@ function accessNow(items: readonly ItemFacts[]): Now {
   return {
     standingOf(item) {
       const now = byId.get(item.id);
-      // Of those that earlier versions listed as one nobody can tell whether each has ended.
+      // Earlier versions listed platform administrators as one item, so nobody can tell whether each of them has ended.
       if (item.type === 'platform administrators') return item.decision?.verdict === 'flagged' ? 'changed' : 'same';
       if (!now) return 'ended';
       if (itemDigest(now) === itemDigest(item)) return 'same';
@@ -63,7 +63,7 @@ function policiesNow(digests: ReadonlyMap<string, string>): Now {
   };
 }
 
-/** Whether something that was flagged is still in force. A policy that was changed is another one. */
+/** Returns true if a flagged item is still in force. A policy that was changed counts as another one. */
 export function isFlaggedInForce({ spec }: ReviewRecord, item: ReviewItem, now: Now): boolean {
   if (spec.review === 'activity' || item.decision?.verdict !== 'flagged') return false;
   const standing = now.standingOf(item);

@@ -62,7 +62,7 @@ export async function policyItems(
   return { items, notes, revision: state.revision };
 }
 
-/** What is in force of the policies of a review: the digest of each by its item. */
+/** Returns the digest of each policy in force, by the id of its item. */
 export async function policyDigests(
   { states }: Pick<HistoryServices, 'states'>,
   workspace: string,

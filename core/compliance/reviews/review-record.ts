@@ -26,7 +26,7 @@ export const ITEM_TYPES = [
 export const VERDICTS = ['confirmed', 'flagged'] as const;
 export type Verdict = (typeof VERDICTS)[number];
 
-/** What a person found of one item. */
+/** The decision of a person on an item. */
 export interface Decision {
   readonly verdict: Verdict;
   /** Empty where none was given. */
@@ -38,16 +38,16 @@ export interface Decision {
   readonly own?: true;
 }
 
-/** What is looked at, as it is: what is told besides, and may change without being other access, is `told`. */
+/** The reviewed facts of an item. `told` holds details that may change without a change of access. */
 export interface ItemFacts {
   /** Stays what it is while the review lasts: kind and id. */
   readonly id: string;
   readonly type: (typeof ITEM_TYPES)[number];
   readonly name: string;
-  /** What it is about, in fields of plain text: with any other value it is looked at again. */
+  /** The facts under review, in fields of plain text; any other value calls for another review. */
   readonly facts: Readonly<Record<string, string>>;
   readonly told: Readonly<Record<string, string>>;
-  /** Of access: what is held. */
+  /** The scopes that an item of access grants. */
   readonly scopes: readonly string[];
   /** Ids of the accounts that hold it. */
   readonly people: readonly string[];
@@ -71,7 +71,7 @@ export interface ReviewSpec {
   readonly review: ReviewKind;
   readonly startedAt: number;
   readonly startedBy: string;
-  /** Of the workspace, when the list was made. */
+  /** The revision of the workspace when the list was made. */
   readonly revision: number;
   /** SHA-256 in hex over what was looked at, see `digestOf`. */
   readonly digest: string;
@@ -162,7 +162,7 @@ export function pageOp(record: ReviewPageRecord, items: readonly ReviewItem[]): 
   return { op: 'update', record: { ...draftOf(record), spec: { ...record.spec, items } }, revision: record.revision };
 }
 
-/** What only one review of a kind can have. */
+/** Returns the unique key that at most one open review of a kind holds. */
 export function openKey(kind: ReviewKind): string {
   return `review:${kind}`;
 }

@@ -12,7 +12,7 @@ import {
 } from './review-record.ts';
 import { inWords } from './scope-words.ts';
 
-/** What items are shown: all, those to be looked at yet, or those of a verdict. */
+/** The filters for items: all, undecided ones, or those with a verdict. */
 export const SHOWN = ['all', 'open', 'flagged', 'confirmed'] as const;
 export type Shown = (typeof SHOWN)[number];
 
@@ -74,7 +74,7 @@ export interface ItemView {
   readonly may: readonly string[];
   /** Since it was listed; of a finished review, since then. */
   readonly standing: Standing;
-  /** Of the item as it is shown, to be sent with a decision. */
+  /** The digest of the item as it is shown, to be sent with a decision. */
   readonly digest: string;
   readonly decision: {
     readonly verdict: Verdict;
@@ -83,7 +83,7 @@ export interface ItemView {
     readonly at: string;
     readonly own: boolean;
   } | null;
-  /** Of what was flagged: whether it is in force still. Null of anything else. */
+  /** True if a flagged item is still in force; null for an item that is not flagged. */
   readonly in_force: boolean | null;
   /** The operation that ends it, and the id or name that it takes. */
   readonly end_by: { readonly operation: string; readonly id: string } | null;
@@ -116,7 +116,7 @@ function isShown(item: ReviewItem, shown: Shown, review: ReviewRecord, now: Now)
   return shown === 'open' ? isOpen(item, review, now) : item.decision?.verdict === shown;
 }
 
-/** Whether somebody has to look at an item before the review can be finished. */
+/** Returns true if somebody has to decide the item before the review can be finished. */
 export function isOpen(item: ReviewItem, { spec }: ReviewRecord, now: Now): boolean {
   if (spec.finished) return false;
   const standing = now.standingOf(item);

@@ -5,8 +5,8 @@ import { roleOf } from '../../identity/members.ts';
 import type { NetworkServices } from '../../state/services.ts';
 
 /**
- * Whether anybody but the caller may review in a workspace: an account that is not disabled, of a platform administrator or
- * of a member whose role may assess. Where nobody else may, people confirm what they hold themselves, and the review says so.
+ * Returns true if another account may review in the workspace: one that is not disabled, of a platform administrator or of a
+ * member whose role may assess. Without one, people confirm their own access, and the review records that.
  */
 export async function hasOtherReviewer(
   services: Pick<NetworkServices, 'store'>,

@@ -21,7 +21,7 @@ export const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
   'workspaces:write': 'make and delete workspaces',
 };
 
-/** What somebody may do who holds these, in words; names that are no scopes are roles and stay. */
+/** Returns scopes in words. Names that are no scopes are roles and stay as they are. */
 export function inWords(scopes: readonly string[]): string[] {
   return scopes.map((scope) => (SCOPE_WORDS as Readonly<Record<string, string>>)[scope] ?? scope);
 }

@@ -12,7 +12,7 @@ import { MAX_ITEMS, type ReviewKind, type ReviewRecord, reviewDrafts } from './r
 
 export interface NewReview {
   readonly kind: ReviewKind;
-  /** Of a review of activity: the entries that it covers. */
+  /** The first entry that a review of activity covers. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
 }

@@ -1,21 +1,21 @@
 import type { AssessmentAnswer } from '../../compliance/assessments.ts';
 
-/** What the documents of an archive say beside the assessment. */
+/** The facts that the documents of an archive state beside the assessment. */
 export interface About {
   /** The installation as people know it: its public address. */
   readonly installation: string;
   readonly workspace: { readonly id: string; readonly name: string };
   /** Milliseconds. */
   readonly exportedAt: number;
-  /** Of the product. */
+  /** The version of Mesh. */
   readonly version: string;
-  /** Of the public key that verifies attestation.json. */
+  /** The fingerprint of the public key that verifies attestation.json. */
   readonly keyFingerprint?: string;
   /** The populations in the archive: what the documents point at for ids. */
   readonly raw: readonly RawFile[];
 }
 
-/** What ids a file is asked for. */
+/** The kinds of ids to look up in a file. */
 type Held = 'policies' | 'revisions' | 'snapshots' | 'workflows';
 
 export interface RawFile {

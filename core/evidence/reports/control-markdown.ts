@@ -70,7 +70,7 @@ function endText({ from, to, ended_by: ended }: FailingInterval): string {
   return causeText(ended, 'not ended in the period');
 }
 
-/** Who did it, by what right, and the ids to look it up by. */
+/** Returns the actor, the approval and the ids of a cause. */
 function causeText(cause: FlipCause | null, none: string): string {
   if (cause === null) return none;
   const facts = [

@@ -3,7 +3,7 @@ import * as markdown from '../../effect/markdown.ts';
 
 /** Characters of one text: the evidence of a control is the longest. */
 const MAX_TEXT = 4_000;
-/** What makes a list or a heading of a line that begins so. */
+/** Matches the beginning of a line that Markdown would read as a list or a heading. */
 const LINE_START = /^(\d{0,9})([-+=.)])/;
 
 /** Words of others as one line of text: no markup, no link, and what is not seen is spelled out. */

@@ -7,7 +7,7 @@ import { tokenOf, uuidOf } from './oscal-ids.ts';
 import { METHOD, NO_CERTIFICATE, shareText } from './words.ts';
 
 const OSCAL_VERSION = '1.1.3';
-/** Of properties that NIST does not define. A name, and nothing to be fetched; validators want it as a URL. */
+/** The namespace of properties that NIST does not define. It is a name that nobody fetches; validators require a URL. */
 const NAMESPACE = 'https://mesh.invalid/oscal';
 /** The document lies in a folder of the archive. */
 const ROOT = '..';
@@ -59,7 +59,7 @@ function documentOf(scene: Scene) {
   };
 }
 
-/** What a finding is about: OSCAL has an objective of a control, and no result of the control itself. */
+/** Returns the target of a finding. OSCAL attaches results to an objective of a control, not to the control itself. */
 function objectiveOf({ id, title, check, caveat }: ControlResult) {
   return {
     'control-id': tokenOf(id),
@@ -140,7 +140,7 @@ function resultOf(scene: Scene, title: string) {
   };
 }
 
-/** What was seen of a control, then each interval in which it failed. */
+/** Returns one observation for the whole control, then one for each interval in which it failed. */
 function observationsOf(scene: Scene, control: ControlResult) {
   const whole = observation(scene, control, {
     name: control.id,
@@ -178,7 +178,7 @@ interface Observed {
   readonly props: readonly object[];
 }
 
-/** What rests on states was simulated; what rests on records was read. */
+/** Returns an observation. Controls on states were simulated (TEST); those on records were read (EXAMINE). */
 function observation({ assessment, about, uuid }: Scene, control: ControlResult, observed: Observed) {
   return {
     uuid: uuid(`observation:${observed.name}`),

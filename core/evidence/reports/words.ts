@@ -25,7 +25,7 @@ export function withStatus({ controls }: Assessment, status: ControlStatus): rea
   return controls.filter((control) => control.status === status);
 }
 
-/** What is to be done first: what fails still, then what failed for the largest part. */
+/** Returns the failing controls by urgency: those that still fail first, then by the largest failing share. */
 export function failingFirst(assessment: Assessment): readonly ControlResult[] {
   const rank = (control: ControlResult) => (failsStill(control, assessment) ? 0 : 1);
   return withStatus(assessment, 'fail').toSorted(
@@ -33,7 +33,7 @@ export function failingFirst(assessment: Assessment): readonly ControlResult[] {
   );
 }
 
-/** Whether a control that fails did so at the end of the period, as far as its intervals are told. */
+/** Returns true if a failing control failed at the end of the period, as far as its listed intervals show. */
 export function failsStill(
   { passing_of: of, changes, failing, omitted_failing: omitted }: ControlResult,
   { period_end: end }: Assessment,
@@ -46,7 +46,7 @@ export function failsStill(
   );
 }
 
-/** What an assessment is not: said wherever its result is shown. */
+/** The disclaimer that accompanies every result of an assessment. */
 export const NO_CERTIFICATE =
   'This is evidence for an auditor. It is no certificate, and no opinion of an auditor. What controls ask of people, of hosts and of anything outside of the overlay was not seen: the caveat of each control says what it leaves.';
 

@@ -24,7 +24,7 @@ const assessmentShape = z.object({
 });
 type Assessment = z.output<typeof assessmentShape>;
 
-/** What was found of `assessment.json`, and the files that its controls have to have. */
+/** The result of checking `assessment.json`, and the files that its controls must have. */
 export interface CheckedAssessment {
   readonly controls: readonly string[];
   /** ISO 8601; undefined where it cannot be read. */
@@ -68,7 +68,10 @@ function signedOtherwise(assessment: Assessment, attested: Attested): string[] {
   return said.filter(([, agrees]) => !agrees).map(([what]) => what);
 }
 
-/** Of a catalogue that is not this one, the controls of the contract are known nevertheless: each version has them. */
+/**
+ * Returns the controls without a result. For another catalog version only the controls of the contract are checked, which
+ * every version has.
+ */
 function lackingControls(
   { canonical_framework: framework, controls }: Assessment,
   { catalogue }: Attested,

@@ -5,7 +5,7 @@ import type { ControlStatus } from '../../compliance/control-result.ts';
 import { type FileDigest, PAYLOAD_TYPE, STATEMENT_TYPE } from '../attestation.ts';
 import type { EvidenceFinding } from './findings.ts';
 
-/** Of a list of files, or of controls: each item of a list that is wrong would be a fault, and take memory. */
+/** Maximum items in a list of files or controls: each wrong item would be a finding and take memory. */
 const MAX_LISTED = 2_000;
 
 const hexDigest = z.string().regex(/^[0-9a-f]{64}$/);
@@ -39,12 +39,12 @@ type Predicate = z.output<typeof statementShape>['predicate'];
 type ControlResult = readonly [id: string, status: ControlStatus];
 
 export interface Attested {
-  /** What was signed of each file; nothing where nothing was signed. */
+  /** The signed digest of each file; empty where nothing was signed. */
   readonly files: readonly FileDigest[];
   readonly evidenceId: string;
   /** ISO 8601. It stands beside what was signed: the assessment, whose digest was signed, has to say the same. */
   readonly generatedAt: string;
-  /** What the controls were judged by. */
+  /** The catalog by which the controls were judged. */
   readonly catalogue?: { readonly framework: string; readonly sha256: string } | undefined;
   readonly results: readonly ControlResult[];
   readonly findings: readonly EvidenceFinding[];

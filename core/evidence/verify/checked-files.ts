@@ -7,7 +7,7 @@ export class CheckedFiles {
   readonly notes: string[] = [];
   readonly #archive: ArchiveReader;
   readonly #there: ReadonlySet<string>;
-  /** What is missing is told once. */
+  /** The missing files that were already reported: each is reported once. */
   readonly #missing = new Set<string>();
 
   constructor(archive: ArchiveReader) {
@@ -23,7 +23,7 @@ export class CheckedFiles {
     return this.#archive.read(path);
   }
 
-  /** What is not there is a finding. */
+  /** Returns true if a file exists; a missing one is a finding. */
   isThere(path: string, message: string): boolean {
     if (this.#there.has(path)) return true;
     if (!this.#missing.has(path)) this.findings.push({ code: 'missing', message });

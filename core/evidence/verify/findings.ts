@@ -1,4 +1,4 @@
-/** What is wrong with an archive. The message names the file. */
+/** A fault of an archive. The message names the file. */
 export interface EvidenceFinding {
   readonly code:
     | 'damaged'

@@ -13,9 +13,9 @@ export class LogLines {
   readonly #lines = new LineReader();
   readonly #tree: GrowingTree;
   #newest = 0;
-  /** Of the first entry, ms. */
+  /** The instant of the first entry, ms. */
   oldest: number | undefined;
-  /** Whether no entry is older than the one before it. */
+  /** True while no entry is older than the one before it. */
   isOrdered = true;
   count = 0;
   /** Ids of the assessments that the last entry stored. */
@@ -24,7 +24,7 @@ export class LogLines {
   readonly firstSeq: number;
   /** Hashes of the complete subtrees before the first entry. */
   readonly before: readonly Uint8Array[];
-  /** What the root was, by size. */
+  /** The root at each requested size. */
   readonly roots: ReadonlyMap<number, Uint8Array>;
   readonly #roots = new Map<number, Uint8Array>();
   readonly #wanted: ReadonlySet<number>;

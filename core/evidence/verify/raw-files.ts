@@ -29,11 +29,11 @@ const LOG_PATH = 'raw-data/audit-log.jsonl';
 const TIMELINE_PATH = 'raw-data/snapshots-timeline.json';
 const WORKFLOWS_PATH = 'raw-data/workflow-audit-log.csv';
 
-/** What the populations have to agree with. */
+/** The facts that the populations must agree with. */
 interface Rest {
   readonly checkpoint: Checkpoint | undefined;
   readonly evidenceId: string;
-  /** That was assessed, ISO 8601; undefined where it cannot be read. */
+  /** The assessed period, ISO 8601; undefined where it cannot be read. */
   readonly period: { readonly start: string; readonly end: string } | undefined;
   readonly seen: readonly SeenOrigin[];
 }

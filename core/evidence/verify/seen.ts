@@ -6,7 +6,9 @@ import type { LogLines } from './log.ts';
 /** A log that somebody keeps, which the one of an archive has to agree with. */
 export type SeenOrigin = SeenLog & { readonly origin: string };
 
-/** What comes of holding the log of an archive against one that was seen: a contradiction, or what was shown and what not. */
+/**
+ * The result of comparing the log of an archive with a stored one: a contradiction, or a note on what was and was not shown.
+ */
 export type Held = { readonly finding: EvidenceFinding } | { readonly note: string };
 
 /**

@@ -11,16 +11,16 @@ import { nameFindings } from './names.ts';
 import { checkRawFiles } from './raw-files.ts';
 import type { SeenOrigin } from './seen.ts';
 
-/** What was found of an archive. */
+/** The result of verifying an archive. */
 export interface EvidenceReport {
   readonly evidenceId: string;
   /** SHA-256 of the key in the archive; empty where there is none. */
   readonly fingerprint: string;
-  /** Of the log; undefined where it is not signed. */
+  /** The checkpoint of the log; undefined where it is not signed. */
   readonly checkpoint: Checkpoint | undefined;
   readonly files: number;
   readonly findings: readonly EvidenceFinding[];
-  /** What a person should know beside that. */
+  /** Additional notes for people. */
   readonly notes: readonly string[];
 }
 
@@ -78,7 +78,7 @@ class ArchiveCheck extends CheckedFiles {
     this.findings.push({ code: 'manifest', message: `${MANIFEST_PATH} does not list what was signed.` });
   }
 
-  /** What is neither there nor signed was left out by who signed the rest. */
+  /** Reports the files that are neither present nor signed: the signer left them out. */
   layout(paths: readonly string[]): void {
     for (const path of paths) this.isThere(path, `${path} is missing: every such archive has it.`);
   }
@@ -114,7 +114,7 @@ class ArchiveCheck extends CheckedFiles {
     return opened;
   }
 
-  /** Of all that was signed; those of raw data have been read already. */
+  /** Compares the digests of all signed files; those of raw data are already known. */
   async digests(files: readonly FileDigest[], known: ReadonlyMap<string, string>): Promise<void> {
     const digests = new Map<string, string | undefined>(known);
     for (const { path, sha256 } of files) {

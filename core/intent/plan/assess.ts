@@ -42,18 +42,21 @@ import type { PlanServices } from './services.ts';
 /** Changes that are to be judged, and what they are meant to achieve. */
 export interface Proposal extends Stated {
   readonly changes: readonly NetworkChange[];
-  /** What the grammar reads in the intent, where it reads it: what these changes open to addresses and close is asked for. */
+  /**
+   * The changes that the grammar reads in the intent, if it can: what they close, and what they open to outside addresses,
+   * counts as requested.
+   */
   readonly said?: readonly NetworkChange[];
   readonly readBy: ReadBy;
-  /** What whoever planned it says of it; shown as such, never as what was computed. */
+  /** The planner's own description; always shown as such, never as a computed result. */
   readonly sentence: string;
-  /** What a person should know beside what is computed. */
+  /** Additional notes for people, beside the computed results. */
   readonly notes?: readonly string[];
   /** Questions of the planner; until they are answered, nothing is checked. */
   readonly questions?: readonly string[];
 }
 
-/** What would become of a proposal on one state at one instant. */
+/** The result of a proposal on one state at one instant. */
 export interface Assessment {
   readonly state: NetworkState;
   readonly ops: readonly Op[];
@@ -74,15 +77,15 @@ export interface Assessment {
   /** Standing assertions of the workspace that the change would break. */
   readonly broken: readonly BrokenAssertion[];
   readonly findings: readonly Finding[];
-  /** What exceeds the authority of the agent that asks; undefined for people. */
+  /** The excess over the authority of the requesting agent; undefined for people. */
   readonly beyond: Beyond | undefined;
-  /** What it does to controls of frameworks, now and later. */
+  /** The controls of frameworks that the change flips, now and later. */
   readonly controls: readonly ControlFlip[];
-  /** Those of them that fail after it and did not before. */
+  /** The controls among them that fail after the change and did not before. */
   readonly failsControls: readonly string[];
   /** Everything that speaks against it, as sentences: with any, only someone with `intents:override` puts it forward. */
   readonly objections: readonly string[];
-  /** What its Markdown is made of. */
+  /** The data from which the Markdown is rendered. */
   readonly view: PlanView;
   readonly diffMarkdown: string;
   /** Binds what was shown: the same changes of the same resources with the same effect, now, later and for newcomers. */
@@ -283,7 +286,10 @@ async function pastStates(
   return new Map(past.map((state, index) => [revisions[index] ?? 0, state]));
 }
 
-/** Of what was shown, what makes it another change. A device changes its own name and key, which are nothing that is decided. */
+/**
+ * Returns the parts of the shown changes that the digest binds. A device changes its own name and key without a decision, so
+ * they are left out.
+ */
 function bound(shown: readonly ShownChange[], before: NetworkState, after: NetworkState): readonly unknown[] {
   const decided = (peer: PeerRecord | undefined) => (peer ? decidedIn(draftOf(peer)) : null);
   return shown.map((change) => {

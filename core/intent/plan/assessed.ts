@@ -9,7 +9,7 @@ import { type Assessment, assess, type Proposal } from './assess.ts';
 import type { PlanView } from './diff-markdown.ts';
 import type { PlanServices } from './services.ts';
 
-/** What is kept, shown and decided of an {@link Assessment}, as plain data. */
+/** The parts of an {@link Assessment} that are stored, shown and decided on, as plain data. */
 export interface Assessed
   extends Omit<Assessment, 'state' | 'effect' | 'view' | 'unmetRecords' | 'beyond'>,
     Pick<PlanView, 'readBy' | 'sentence'> {

@@ -18,7 +18,7 @@ const peerSpecSchema = z
   })
   .register(schemaNames, { name: 'PeerChange' });
 
-/** What fits none of them is taken too, so that {@link parseChange} says which field of which kind is wrong. */
+/** Any other spec is accepted too, so that {@link parseChange} names the faulty field of the right kind. */
 const changeSpecSchema = z
   .union([
     policyInputSchema,
@@ -74,7 +74,7 @@ type Parsed =
   | { readonly success: true; readonly data: NetworkChange }
   | { readonly success: false; readonly errors: readonly FieldError[] };
 
-/** One change, or what is wrong with it; pointers are relative to the change. */
+/** Parses a change, or returns its errors; pointers are relative to the change. */
 export function parseChange(input: ChangeInput): Parsed {
   const parsed = parseAction(input);
   const { action, revision } = input;

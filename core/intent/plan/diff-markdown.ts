@@ -10,7 +10,7 @@ import { lineDiff } from './line-diff.ts';
 import { type Claim, type Computed, claimsOf } from './model-words.ts';
 import type { WordingView } from './planner.ts';
 
-/** One change as people read it. */
+/** A change as people read it. */
 export interface ShownChange {
   readonly action: 'create' | 'update' | 'delete';
   readonly resource: string;
@@ -21,7 +21,7 @@ export interface ShownChange {
   readonly after: string;
 }
 
-/** What the Markdown of a plan is made of; all of it computed. */
+/** The data from which the Markdown of a plan is rendered; all of it computed. */
 export interface PlanView {
   /** The effect in one line. */
   readonly title: string;
@@ -33,13 +33,13 @@ export interface PlanView {
   /** The network after the change: its labels name the kinds of peers. */
   readonly after: NetworkState;
   readonly risk: Risk;
-  /** What opens or closes beyond what was named. */
+  /** Sentences on connections that open or close beyond the named ones. */
   readonly beyondNamed: readonly string[];
-  /** Whether something is asked with the plan. */
+  /** True if the plan has open questions. */
   readonly isAsked: boolean;
-  /** Whether it opens or closes what the effect does not show. */
+  /** True if it opens or closes connections that the effect does not show. */
   readonly isUnseen: boolean;
-  /** Whether controls of frameworks fail after it that did not before. */
+  /** True if controls of frameworks fail after it that did not fail before. */
   readonly failsControls: boolean;
   readonly warnings: readonly string[];
   readonly check: Check;
@@ -92,7 +92,7 @@ export function diffMarkdown(view: PlanView): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** What was asked with the plan and nobody has answered, for whoever approves it. */
+/** Returns the unanswered questions of a plan, for its approver. */
 export function openQuestions(questions: readonly string[]): string {
   return list('Asked with the plan', questions).join('\n');
 }

@@ -15,16 +15,16 @@ const MAX_COUNTEREXAMPLES = 2;
 /** Changes as a planner answers them. */
 export type ProposedChanges = Extract<PlanAnswer, { outcome: 'changes' }>;
 
-/** What the planner came to: judged changes, or a wish to bring something back. */
+/** The result of the planner: judged changes, or a request to revert something. */
 export type Found =
   | { readonly outcome: 'changes'; readonly answer: ProposedChanges; readonly assessment: Assessment }
   | { readonly outcome: 'revert'; readonly target: RevertTarget };
 
 export interface Asked {
   readonly intent: string;
-  /** What was asked before, oldest first. */
+  /** The earlier questions, oldest first. */
   readonly history?: readonly string[] | undefined;
-  /** What the caller holds the plan to. */
+  /** The expectations of the caller, which the plan must fulfill. */
   readonly expected?: readonly Expectation[] | undefined;
 }
 
@@ -139,7 +139,9 @@ async function judge(
   }
 }
 
-/** One objection outweighs all warnings. A missing check does not count: a planner cannot improve it. */
+/**
+ * Counts flaws so that an objection outweighs all warnings. A missing check does not count, because a planner cannot add one.
+ */
 function flawsOf({ objections, findings }: Assessment): number {
   return objections.length * 1_000 + findings.length;
 }

@@ -11,17 +11,20 @@ export function modelAsks(question: string): string {
   return `The model asks: ${JSON.stringify(question)}`;
 }
 
-/** What was computed, against which words are held. */
+/** The computed result against which a model's words are checked. */
 export interface Computed {
   readonly effect: Effect;
   /** The network after the change. */
   readonly after: NetworkState;
 }
 
-/** One sentence of a model. */
+/** A sentence of a model. */
 export interface Claim {
   readonly text: string;
-  /** What of it the computed effect has not; undefined where no contradiction was found, which is no proof of it. */
+  /**
+   * The part of the sentence that contradicts the computed effect; undefined where no contradiction was found, which proves
+   * nothing.
+   */
   readonly contradiction?: string;
 }
 
@@ -56,7 +59,7 @@ export function claimsOf(text: string, computed: Computed): Claim[] {
     });
 }
 
-/** One line of a model, with what of it the effect contradicts. */
+/** Returns a line of a model, followed by the parts that the effect contradicts. */
 export function heldAgainst(line: string, computed: Computed): string {
   const found = claimsOf(line, computed).flatMap(({ contradiction }) => contradiction ?? []);
   return found.length === 0 ? line : `${line} (the computed effect contradicts this: ${found.join('; ')})`;
@@ -84,7 +87,10 @@ function changes({ groups }: Effect, port: number): boolean {
   return groups.some(({ opened, closed }) => [...opened, ...closed].some(holds));
 }
 
-/** Whether anything of that side is between the named; with one name, whether it is on either end; with none, at all. */
+/**
+ * Returns true if the effect has a connection on that side between the named peers; with one name, one that starts or ends
+ * there; with none, any at all.
+ */
 function touches({ groups }: Effect, side: Side, names: ReadonlySet<string>): boolean {
   const named = (peers: readonly string[]) => peers.some((peer) => names.has(peer));
   return groups

@@ -20,7 +20,7 @@ export function boundsOf(
   return expectedBy === undefined && callerExpectations.length === 0 ? 'closing' : 'all';
 }
 
-/** What comes, on a state, of the changes that a sentence was read as; each state once. */
+/** Returns the effect, on a state, of the changes that the grammar read in a sentence; computed once per state. */
 export function effectOfSaid(
   said: readonly NetworkChange[],
   now: number,

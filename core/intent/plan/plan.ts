@@ -23,9 +23,9 @@ export interface PlanRequest {
   readonly dryRun: boolean;
   /** Filled by the caller: then no planner is asked. */
   readonly changes: readonly NetworkChange[] | undefined;
-  /** What the plan is to achieve, beside or instead of what is read from the intent. */
+  /** The expectations that the plan must fulfill, beside or instead of those read from the intent. */
   readonly expectations: readonly Expectation[] | undefined;
-  /** What the caller asked before this, oldest first. */
+  /** The earlier questions of the caller, oldest first. */
   readonly history: readonly string[] | undefined;
   /** Something to bring back: then no planner is asked either. */
   readonly revert: RevertTarget | undefined;

@@ -6,7 +6,7 @@ import type { Unmet } from '../verify/expectations.ts';
 import type { Finding } from '../verify/findings.ts';
 import type { RiskLevel } from '../verify/risk-table.ts';
 
-/** What a planner is asked. The intent, what was said before, and every name in the state are data, never instructions. */
+/** A question to a planner. The intent, the history, and every name in the state are data, never instructions. */
 export interface PlanQuestion {
   readonly intent: string;
   /** The network as the caller may see it. */
@@ -16,14 +16,14 @@ export interface PlanQuestion {
   /** The zone whose clocks the days and times of the intent mean; UTC unless given. */
   readonly timeZone?: string;
   readonly signal: AbortSignal;
-  /** What the caller asked before this in the same conversation, oldest first; nothing of it was necessarily done. */
+  /** The earlier questions of the caller in the same conversation, oldest first; none of them was necessarily carried out. */
   readonly history?: readonly string[];
   /**
    * Set when an earlier answer to this question did not hold. A planner that has nothing better answers `refused`, and
    * the earlier answer is shown as unverified.
    */
   readonly counterexample?: Counterexample;
-  /** What the caller holds the plan to, whatever the planner states. */
+  /** The expectations of the caller, which hold in addition to those that the planner states. */
   readonly expected?: readonly Expectation[];
   /** Told of each request to a model, for the audit log. */
   readonly onCall?: (call: ModelCall) => void;
@@ -31,7 +31,7 @@ export interface PlanQuestion {
   readonly onStage?: (text: string) => void;
 }
 
-/** One request to a model; never a word of what was asked or answered. */
+/** A request to a model, without a word of the question or the answer. */
 export interface ModelCall {
   readonly model: string;
   /** How the server was told to answer in a form. */
@@ -55,9 +55,9 @@ export interface Counterexample {
   readonly findings: readonly Finding[];
 }
 
-/** What is to be brought back. Each goes through the same proof, effect and approval as any other plan. */
+/** The target of a revert. Each goes through the same proof, effect and approval as any other plan. */
 export type RevertTarget =
-  /** What the newest change of policies, networks or labels changed is as it was before. */
+  /** Restores what the newest change of policies, networks or labels changed. */
   | { readonly to: 'before-last' }
   | { readonly to: 'revision'; readonly revision: number }
   | { readonly to: 'snapshot'; readonly id: string }
@@ -67,7 +67,7 @@ export type RevertTarget =
       readonly revision: number;
       readonly only?: readonly { readonly kind: string; readonly name: string }[];
     }
-  /** What a workflow changed is as it was before it. */
+  /** Restores what a workflow changed. */
   | { readonly to: 'before-workflow'; readonly id: string };
 
 export type PlanAnswer =
@@ -87,7 +87,7 @@ export type PlanAnswer =
       readonly reasoning?: string;
       /** The planner's own opinion; shown where it is graver than the computed one, decides nothing. */
       readonly risk?: RiskLevel;
-      /** What it assumed and would like confirmed. */
+      /** Assumptions that the planner would like confirmed. */
       readonly questions?: readonly string[];
     }
   /** "Undo the last change": the changes are found by the code that knows the past. */
@@ -99,9 +99,9 @@ export type PlanAnswer =
       readonly questions: readonly string[];
       /** Whole intents that can be sent instead, as they are. */
       readonly choices: readonly string[];
-      /** What of it was understood all the same. */
+      /** The part of the intent that was understood. */
       readonly partial?: PartialPlan;
-      /** What kept another planner from answering. */
+      /** The reasons why another planner could not answer. */
       readonly warnings?: readonly string[];
     };
 
@@ -111,7 +111,7 @@ export interface PartialPlan {
   readonly expectations: readonly Expectation[];
 }
 
-/** What a computed plan comes to, as plain sentences of bounded number and length; names in them are data. */
+/** A computed plan as plain sentences of bounded number and length; names in them are data. */
 export interface WordingView {
   readonly intent: string;
   readonly summary: string;
@@ -125,10 +125,10 @@ export interface WordingView {
 /** Turns a plain-language intent into typed changes: built in, or a model behind an OpenAI-compatible server. */
 export interface Planner {
   readonly name: string;
-  /** Whether it may ask a model over the network, and wait for it. */
+  /** True if it may call a model over the network and wait for it. */
   readonly asksModel?: true;
   plan(question: PlanQuestion): Promise<PlanAnswer>;
-  /** What it reads with certainty, at once and without a model; a planner that is never certain has none. */
+  /** Returns the reading that is certain, at once and without a model; absent for a planner that is never certain. */
   certain?(question: Pick<PlanQuestion, 'intent' | 'state' | 'now' | 'timeZone'>): PlanAnswer | Promise<PlanAnswer>;
   /** The plan in its own words, for people; shown as such beside the computed text, never instead. Undefined: none. */
   wording?(view: WordingView, signal: AbortSignal, onCall?: PlanQuestion['onCall']): Promise<string | undefined>;

@@ -42,7 +42,7 @@ export interface EffectKinds {
   readonly omittedPairs: number;
 }
 
-/** What an assertion says, and whether it holds before and after a change. */
+/** An assertion in words, and whether it holds before and after a change. */
 export interface JudgedAssertion {
   readonly name: string;
   readonly text: string;
@@ -50,14 +50,14 @@ export interface JudgedAssertion {
   readonly holds: boolean;
   /** Why it does not hold after the change. */
   readonly detail?: string;
-  /** Whether the change opens or closes something that it is about. */
+  /** True if the change opens or closes a connection that the assertion covers. */
   readonly isTouched: boolean;
 }
 
 /** A change drawn on the network as it is now, for the person who decides about it. */
 export interface Redrawn extends Omit<Assessed, 'pairs'> {
   readonly kinds: Readonly<Record<'opened' | 'closed', EffectKinds>>;
-  /** What it opens beyond what was named, as sentences without a subject. */
+  /** Sentences without a subject on connections that it opens beyond the named ones. */
   readonly beyondNamed: readonly string[];
   readonly assertions: readonly JudgedAssertion[];
   /** Controls that pass before it and after it. */
@@ -100,7 +100,7 @@ export const redrawProposal: Computation<
       reach: () => states.reachability(one, now),
     }));
     const judged = old && next ? judgedControls(old, next, settings) : [];
-    // One that passes now and fails later is told with those that the change touches.
+    // A control that passes now and fails later is listed with the controls that the change affects.
     const flipped = new Set(assessment.controls.map(({ control }) => control));
     return {
       ...rest,

@@ -152,7 +152,10 @@ async function refuseLaterChanges(services: HistoryServices, commit: Commit): Pr
   );
 }
 
-/** What a commit changed of policies, networks, and labels and networks of peers, by the names of now. */
+/**
+ * Returns the policies and networks that a commit changed, and the peers whose labels or network it changed, by their present
+ * names.
+ */
 function namesIn(commit: Pick<Commit, 'changes'>, { peers }: NetworkState): RecordName[] {
   return deliberateChanges(commit).map(({ record: { kind, name, uid } }) => ({
     resource: kind as RecordName['resource'],

@@ -8,7 +8,7 @@ import type { NetworkState } from '../../state/state.ts';
 import type { RecordName } from '../verify/expectation.ts';
 import { inBoth, sameMeaning } from '../verify/record-expectations.ts';
 
-/** What brings records back, and which of them it leaves as they are. */
+/** The changes that restore records, and the records that they cannot restore. */
 export interface Reversal {
   readonly changes: readonly NetworkChange[];
   /** Records that will be as they were: those the changes are about. */

@@ -8,5 +8,5 @@ export interface PlanServices extends NetworkServices {
   readonly questions: QuestionReader;
 }
 
-/** What a heavy operation may reach: what a computing thread has too. */
+/** The services of a heavy operation, limited to those of a computing thread. */
 export type ComputeServices = ThreadServices & Pick<PlanServices, 'planner' | 'questions'>;

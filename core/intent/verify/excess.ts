@@ -23,8 +23,8 @@ interface Who {
 }
 
 /**
- * What expectations name. Terms mean who they mean before the change: who is given the label of others was not meant by
- * it. Everyone (`*`) is every address too, save where an `allow` leaves some out.
+ * Returns the connections that expectations name. Terms match the peers that they matched before the change: a peer that only
+ * gains a label by the change was not named. Everyone (`*`) includes every address, unless an `allow` has exceptions.
  */
 export function namedBy(expectations: readonly Expectation[], of: EffectSide, before: NetworkState): Named[] {
   const wanted = of === 'opened' ? 'allow' : 'deny';
@@ -42,7 +42,7 @@ export function namedBy(expectations: readonly Expectation[], of: EffectSide, be
   }
 }
 
-/** What another effect does is named by it. */
+/** Returns the connections of another effect as named ones. */
 export function namedByEffect({ groups, outside = [] }: Connections, of: EffectSide): Named[] {
   const peers = (names: readonly string[]): Who => ({ peers: new Set(names), ranges: [] });
   return [
@@ -87,7 +87,7 @@ export interface Unnamed {
   readonly addresses?: OutsideEffect['side'];
 }
 
-/** What a change opens, or closes, without what is named of it. */
+/** Yields the connections that a change opens, or closes, beyond the named ones. */
 export function* unnamedIn(effect: Connections, of: EffectSide, named: readonly Named[]): Generator<Unnamed> {
   const partsOf = partition(named);
   for (const { src, dst, [of]: spans } of effect.groups) {
@@ -134,7 +134,7 @@ interface Piece {
   readonly ports: readonly PortSpan[];
 }
 
-/** What is left of addresses and ports when each that names the peers has taken its own. */
+/** Returns the addresses and ports that remain after those of each matching named connection are subtracted. */
 function piecesLeft(group: OutsideEffect, of: EffectSide, meant: readonly Named[]): Piece[] {
   const { side, ranges } = group;
   return meant.reduce<Piece[]>(

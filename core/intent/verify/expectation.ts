@@ -1,7 +1,7 @@
 import type { NetworkChange } from '../../changes/changes.ts';
 import type { Protocol } from '../../model/policy.ts';
 
-/** What the change is meant to achieve; checked against the computed effect. */
+/** The intended result of the change; checked against the computed effect. */
 export interface Expectation {
   /**
    * A peer by name, peers by `label=value`, `*` for every peer, a CIDR with the peers in it, or `outside` for every address
@@ -20,7 +20,7 @@ export interface Expectation {
   readonly part?: string;
 }
 
-/** What is to hold of the records themselves, where an intent speaks of those and not of connections. */
+/** The intended state of the records, for an intent about records rather than connections. */
 export type RecordExpectation =
   /** "Delete the policy x", "remove the network y". */
   | { readonly kind: 'absent'; readonly resource: 'MeshPolicy' | 'MeshNetwork'; readonly name: string }

@@ -35,7 +35,7 @@ export type FindingCode =
 /** Something about a proposal that is allowed and probably not meant. Names in the message are data. */
 export interface Finding {
   readonly code: FindingCode;
-  /** Whether the plan counts as not verified because of it; else it is a warning. */
+  /** True if the finding makes the plan count as not verified; otherwise it is a warning. */
   readonly blocks: boolean;
   readonly message: string;
   /** The policy it is about, and where in it; null for none. */
@@ -44,7 +44,7 @@ export interface Finding {
   readonly rule_index: number | null;
 }
 
-/** Who asks: an account or agent by its id, and the peer they act from, where it is known. */
+/** The requester: an account or agent by its id, and the peer that it acts from, where known. */
 export interface Requester {
   readonly id: string;
   readonly peer?: string | undefined;
@@ -55,11 +55,14 @@ export type Bounds = 'none' | 'records' | 'closing' | 'all';
 /** A network as it is before a change, compiled. */
 export type State = Pick<Judged, 'before' | 'was'>;
 
-/** What a proposal is judged by. Both states are compiled for the same instant. */
+/** The facts by which a proposal is judged. Both states are compiled for the same instant. */
 export interface Judged {
   readonly before: NetworkState;
   readonly after: NetworkState;
-  /** What comes, on some state, of what the grammar reads in the intent, where that is not what is judged. */
+  /**
+   * Returns the effect, on a state, of the changes that the grammar reads in the intent; undefined where those are the judged
+   * changes.
+   */
   readonly said: ((on: State) => Effect | undefined) | undefined;
   readonly was: Reachability;
   readonly is: Reachability;
@@ -68,14 +71,15 @@ export interface Judged {
   readonly policies: ReadonlySet<string>;
   readonly expectations: readonly Expectation[];
   /**
-   * Whether the expectations name what may open and close. By who read the intent: what the grammar reads and makes is
-   * shown and asked about; what a caller or a model makes beyond it blocks. `records`: what records become was
-   * said, and with it whatever comes of that; where the changes are others than were said, what comes of those is all.
+   * The connections that the expectations bound, which depends on who read the intent. `closing`: the grammar read it; excess
+   * is shown and asked about. `all`: a caller or a model proposed it; excess blocks. `records`: the intent names the resulting
+   * records, and so everything that follows from them; where the changes differ from the named ones, only the effect of the
+   * named ones.
    */
   readonly bounds: Bounds;
-  /** What exceeds the authority of the agent that asks, where an agent does. */
+  /** The excess over the authority of the requesting agent; undefined unless an agent asks. */
   readonly beyond: Beyond | undefined;
-  /** What it opens and closes later, and for devices that join later. */
+  /** The connections that it opens and closes later, and for devices that join later. */
   readonly future: Future;
   readonly callerPeer: string | undefined;
   readonly settings: Settings;
@@ -111,9 +115,9 @@ function delegationFindings({ beyond }: Judged): Finding[] {
 }
 
 /**
- * What the effect of a change does not show: what it opens and closes later, and for devices that are not there yet.
+ * Returns findings on connections that the effect does not show: those that open or close later, and those of future peers.
  *
- * @param closing what was named to close, of which nothing is told; `all` where everything was
+ * @param closing the named closings, which are not reported; `all` where every closing was named
  */
 export function unseenFindings(
   { effect, future }: Pick<Judged, 'effect' | 'future'>,
@@ -134,7 +138,10 @@ export function unseenFindings(
   );
 }
 
-/** What opens, or closes, between those that are there beside what is shown and named, in the first view with some. */
+/**
+ * Returns sentences on connections between current peers that open, or close, beyond those shown and named, from the first
+ * future view that has any.
+ */
 function textsOfLater(future: Future, side: EffectSide, shown: Effect, named: readonly Named[]): readonly string[] {
   const { newcomers = new Map() } = future;
   const [first, ...others] = future[side].views;
@@ -148,7 +155,7 @@ function textsOfLater(future: Future, side: EffectSide, shown: Effect, named: re
   return [];
 }
 
-/** What the effect does not show and a person has to see: a plan with it is not approved by itself. */
+/** Returns true if a person has to see a finding that the effect does not show: such a plan is never approved automatically. */
 export function isUnseen(finding: Pick<Finding, 'code'>): boolean {
   return opensUnseen(finding) || closesUnseen(finding);
 }
@@ -162,12 +169,15 @@ export function closesUnseen({ code }: Pick<Finding, 'code'>): boolean {
   return code === 'CLOSES_LATER' || code === 'CLOSES_TO_NEWCOMERS';
 }
 
-/** What opens or closes beyond what was named and does not block: a person is asked whether it is meant. */
+/** Returns true if a finding exceeds the named connections without blocking: a person is asked whether it is intended. */
 export function isBeyondNamed({ code, blocks }: Pick<Finding, 'code' | 'blocks'>): boolean {
   return !blocks && (code === 'OPENS_MORE' || code === 'CLOSES_MORE');
 }
 
-/** What a person takes away may have carried what a delegated agent was let write. */
+/**
+ * Returns findings for policies of delegated agents that would isolate peers beyond their reach, because the change removes the
+ * isolation that covered them.
+ */
 function isolationFindings(judged: Judged): Finding[] {
   return isolatingFromNowOn(judged).map((policy) => {
     const message = `${isolatesText([policy])}: delete it too`;
@@ -183,7 +193,7 @@ function idleFindings({ expectations, before, was, effect }: Judged): Finding[] 
   return text === undefined ? [] : [{ ...blocking('CHANGES_NOTHING', text), blocks: false }];
 }
 
-/** Who has no duty to a framework is told nothing: see `frameworksInForce`. */
+/** Returns findings on controls that flip. A workspace without a framework in force gets none: see `frameworksInForce`. */
 function controlFindings({ controls }: Pick<Judged, 'controls'>): Finding[] {
   const { broken, mended } = controlTexts(controls);
   const of = (code: FindingCode) => (text: string) => ({ ...blocking(code, `it ${text}`), blocks: false });
@@ -207,12 +217,12 @@ function excessFindings(judged: Judged): Finding[] {
   ];
 }
 
-/** Whether the changes are what was said, so that whatever comes of them was. */
+/** Returns true if the changes are those that the intent names, so that their whole effect is requested. */
 function isWhollySaid({ bounds, said }: Judged): boolean {
   return bounds === 'records' && !said;
 }
 
-/** What was named to close, as it means the peers of a state. */
+/** Returns the closings that were named, resolved against the peers of a state. */
 function closingNamed({ expectations, said }: Judged, on: State): Named[] {
   const effect = said?.(on);
   return [...namedBy(expectations, 'closed', on.before), ...(effect ? namedByEffect(effect, 'closed') : [])];

@@ -6,7 +6,7 @@ import { unmetExpectations } from './expectations.ts';
 /** More are counted. */
 const MAX_NAMED = 5;
 
-/** What a plan is judged by here: the network before it, and whether it opens or closes anything at all. */
+/** The network before a plan, and whether the plan opens or closes anything at all. */
 export interface Before {
   readonly before: NetworkState;
   readonly was: Reachability;

@@ -13,8 +13,8 @@ const SENTENCES = {
 } as const satisfies Record<EffectSide, (from: string, to: string) => string>;
 
 /**
- * What a change opens, or closes, from and to devices that join later and nothing names, as sentences, in the first view
- * with some. That it could not be tried is said of what it opens alone, once for both.
+ * Returns sentences on unnamed connections from and to future peers that a change opens, or closes, in the first view that has
+ * any. A failure to compute them is reported for the opened side alone, once for both.
  */
 export function joiningTexts(future: Future, side: EffectSide, named: readonly Named[]): readonly string[] {
   const { newcomers } = future;
@@ -58,7 +58,7 @@ interface ToldEnds {
   readonly more: number;
 }
 
-/** Who is told of: one who is not there yet, with all of those that are, if any. */
+/** Returns the ends to report: one future peer with all current peers on the other end, if any. */
 function endsOf({ src, dst }: Unnamed, isNew: IsNew): ToldEnds | undefined {
   const [fromThere = [], toThere = []] = [src, dst].map((names) => names.filter((name) => !isNew(name)));
   const [fromNew = [], toNew = []] = [src, dst].map((names) => names.filter(isNew));

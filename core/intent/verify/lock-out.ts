@@ -14,7 +14,7 @@ interface ControlAddress {
   readonly protocol: 'TCP' | 'UDP';
 }
 
-/** Who is cut off from what. */
+/** A peer that loses access, and the kind of access that it loses. */
 export interface LockOut {
   readonly who: 'caller' | 'admin' | 'control';
   readonly peer: string;
@@ -59,8 +59,8 @@ export function controlAddresses({
 }
 
 /**
- * Who a change would cut off: peers from the control plane, where that is itself a peer, and the caller's own peer and
- * those of administrators (labels `role=admin`, `admin=true`) from everything they could reach.
+ * Returns the peers that a change would lock out: peers from the control plane, where that is itself a peer, and the caller's
+ * own peer and those of administrators (labels `role=admin`, `admin=true`) from everything they could reach.
  */
 export function lockOuts({ before, was, is, effect, callerPeer, control }: Comparison): LockOut[] {
   const closing = effect.groups.filter(({ closed }) => closed.length > 0);
@@ -102,7 +102,7 @@ function reachesAny(reach: Reachability, name: string): boolean {
   return reach.parts.endpoints.some((_, place) => place !== self && reach.pair(self, place) !== NO_PORTS);
 }
 
-/** What an address without a port means; a URL never keeps the port of its scheme. */
+/** The default port of each scheme; a URL never keeps the port of its scheme. */
 const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
 
 /** `host:port`, with or without a scheme. */

@@ -9,7 +9,7 @@ import type { NetworkState } from '../../state/state.ts';
 import { namesOf } from '../../state/terms.ts';
 import type { RecordExpectation, RecordName } from './expectation.ts';
 
-/** What the expectations are looked at in; `past` has the state of each revision that one of them names. */
+/** The states in which the expectations are checked; `past` has the state of each revision that one of them names. */
 export interface RecordView {
   readonly after: NetworkState;
   readonly is: Reachability;

@@ -48,7 +48,7 @@ const ANY_PORTS = 16_000;
 /** Up to so many are services, each for itself. */
 const FEW_PORTS = 10;
 
-/** What a risk is computed from. */
+/** The facts from which a risk is computed. */
 export interface Weighed {
   readonly effect: Effect;
   readonly before: NetworkState;
@@ -58,7 +58,7 @@ export interface Weighed {
   readonly is: Reachability;
   readonly callerPeer: string | undefined;
   readonly findings: readonly Finding[];
-  /** What opens and closes at other times and for other peers: it counts as the same now. */
+  /** The connections that open and close at other times and for other peers; they weigh the same as present ones. */
   readonly future?: Future;
 }
 
@@ -185,7 +185,7 @@ function kindsTold(before: NetworkState, after: NetworkState): Readonly<Record<s
 /** A value that no selector names, by its look. */
 const UNNAMED = 'any-other-value';
 
-/** Whether an ALLOW, or what is in its place, means everyone at an end at which it meant fewer. */
+/** Returns true if an ALLOW, or its replacement, matches everyone at an end at which it matched fewer. */
 function isWidenedToEveryone(before: NetworkState, after: NetworkState): boolean {
   const changed = (some: NetworkState['policies'], others: NetworkState['policies']) =>
     [...some.values()].filter(({ name, spec }) => spec.action === 'ALLOW' && spec !== others.get(name)?.spec);
@@ -387,7 +387,7 @@ function portsIn(spans: readonly PortSpan[]): number {
   return spans.reduce((sum, { from, to }) => sum + (from === undefined || to === undefined ? 1 : to - from + 1), 0);
 }
 
-/** Whether a level is at most another. */
+/** Returns true if a level is at most another. */
 export function isAtMost(level: RiskLevel, maximum: RiskLevel): boolean {
   return RISK_LEVELS.indexOf(level) <= RISK_LEVELS.indexOf(maximum);
 }
@@ -400,7 +400,7 @@ function isSensitive(peer: PeerRecord | undefined): boolean {
   });
 }
 
-/** What opens from or to addresses outside of the network, by how many all of them are and whose. */
+/** Returns the risk of opening connections from or to outside addresses, by their total number and their owners. */
 function outsideRisk(
   side: OutsideEffect['side'],
   groups: readonly OutsideEffect[],

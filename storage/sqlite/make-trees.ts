@@ -9,7 +9,7 @@ import { advance, ensureWorkspace, type WorkspaceRow } from './workspaces.ts';
 
 /** Records that one entry tells of; an entry stays below what an entry bundle holds. */
 const RECORDS_PER_ENTRY = 200;
-/** What the entry that begins the witnessing of contents is called (docs/audit.md#older-stores). */
+/** The type of the entry from which on the log witnesses contents (docs/audit.md#older-stores). */
 export const WITNESSED = 'audit.witnessed';
 /** The entry that names those whose text was not the one that the older version had hashed. */
 export const LEAF_DIFFERED = 'audit.leaf_differed';

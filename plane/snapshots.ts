@@ -27,7 +27,7 @@ export function startSnapshots(
   const tails = new Map<string, Promise<void>>();
   let [timer, retry]: (NodeJS.Timeout | undefined)[] = [];
   let isStopped = false;
-  /** Of each workspace that is led, the time for which it is: what was gathered before is not stored in a later one. */
+  /** The current tenure of each led workspace: changes gathered in an earlier tenure are not stored in a later one. */
   const tenures = new Map<string, object>();
   /** Workspaces whose log is still read, with the newest revision heard of meanwhile. */
   const behind = new Map<string, number>();
@@ -167,7 +167,7 @@ export function startSnapshots(
   };
 }
 
-/** Whether it says nothing of the snapshot: the store takes none now. */
+/** True if the error is not about the snapshot itself: the store takes none now. */
 function isRefusal(error: unknown): boolean {
   return error instanceof StoreError && (error.code === 'full' || error.code === 'unavailable');
 }

@@ -128,7 +128,7 @@ export class AccountUpdates {
     this.#dueAt = at;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      // One round runs at a time; changes that come meanwhile go into the next.
+      // Runs one round at a time; changes that come meanwhile go into the next.
       this.#round = (this.#round ?? Promise.resolve()).then(() => this.#run());
     }, ms);
   }

@@ -33,8 +33,8 @@ export function describeTool(operation: AnyOperation<Services>): Described {
 }
 
 /**
- * Length of a line, in characters. A limit up to it is left out of the schemas: nobody writes a longer line, and input is
- * checked on arrival.
+ * Length of a line that is looked up or read again, in characters. The schemas leave out limits of at most this length: nobody
+ * writes a longer line, and input is checked on arrival.
  */
 const LINE = 381;
 /** The shapes of policies stand once in the list, where any change is taken. */

@@ -14,8 +14,8 @@ const UNREAD = 'what has no snapshot could not be read';
 
 /**
  * Watches commits of the workspaces that are led here and stores snapshots: the clock and the timer of a {@link Debouncer}.
- * What a process that ended, or led them before, has left without one is read from the log first; so is what the store
- * refused to take, as on a full disk.
+ * Commits that an earlier process or leader left without a snapshot are read from the log first; so are those whose snapshot
+ * the store refused, as on a full disk.
  */
 export function startSnapshots(
   services: Pick<Services, 'store' | 'states' | 'clock' | 'log'>,

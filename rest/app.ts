@@ -137,7 +137,7 @@ export function buildApp(options: AppOptions): RequestListener {
   // express tells an error handler by its four parameters.
   app.use((error: unknown, request: Request, response: Response, _next: () => void) => fail(error, request, response));
   // Only express can tell whom a proxy speaks for.
-  // What fails in its own error handler would be answered by express, in HTML.
+  // If the error handler of express itself fails, `fail` answers: express would answer in HTML.
   const others: RequestListener = (request, response) =>
     app(request as Request, response as Response, (error: unknown) => fail(error, request, response));
   return trustProxy === undefined ? direct(api, [checkHost, ...(limit ? [limit] : [])], fail, others) : others;

@@ -4,7 +4,7 @@ import { type RateWindow, type RateWindows, windowsKept } from './rate-windows.t
 
 /** Interval at which counts are sent to the other control planes, ms. */
 export const TELL_MS = 250;
-/** Counts below this fraction (1/64) of a limit are not sent: most callers stay below it, and nothing is written for them. */
+/** Counts below a limit divided by this are not sent: most callers stay below it, and nothing is written for them. */
 const UNTOLD_PART = 64;
 /** Keys in one round; the others have the next. */
 const MAX_TOLD = 1_000;

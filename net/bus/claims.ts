@@ -19,7 +19,7 @@ export function operatorClaims(operator: string, signer: string, systemAccount: 
   };
 }
 
-/** Returns the claims of an account whose users that key signs. */
+/** Returns the claims of an account whose users the key of `signer` signs. */
 export function accountClaims(account: string, name: string, signer: string, iat: number): Claims {
   const limits = {
     ...UNLIMITED_USER,

@@ -7,7 +7,7 @@ export class ReplayWindow {
   /** Bit n: `newest - n` was seen. */
   #seen = 0n;
 
-  /** True if the number is new, which is then used up. Call only for messages that proved authentic. */
+  /** True if the number is new; the call uses it up. Call only for messages that proved authentic. */
   use(seq: number): boolean {
     if (seq > this.#newest) {
       const ahead = seq - this.#newest;

@@ -53,7 +53,7 @@ const REASON = /^[\x20-\x7e]{0,128}$/;
 const textDecoder = new TextDecoder('utf-8', { fatal: true });
 const MALFORMED = { ok: false, reason: 'malformed' } as const;
 
-/** The remainder of the OFFER's tie breaker, divided by three, is the index of the side that checks first. */
+/** The remainder of the OFFER's tie breaker, divided by three, is the index in this list: who checks first. */
 const FIRST_CHECKS = ['both', 'offerer', 'answerer'] as const satisfies readonly FirstCheck[];
 const TIE_BREAKERS = 2n ** 64n;
 

@@ -1,9 +1,7 @@
 import { rootAt } from '../../core/audit/keep-checkpoints.ts';
 import type { Contents } from './contents.ts';
 
-/**
- * Describes the log entries of a store that are not the beginning of another store's log; undefined where all of its logs are.
- */
+/** Describes what a store has that another one lacks; undefined if each of its logs is the beginning of the other's. */
 export async function notWithin(old: Contents, current: Contents): Promise<string | undefined> {
   const sizes = new Map((await current.heads()).map(({ name, size }) => [name, size]));
   for (const { name, size } of await old.heads()) {

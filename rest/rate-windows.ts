@@ -1,7 +1,7 @@
 export interface RateWindow {
-  /** Requests counted by this control plane. */
+  /** The count of this control plane. */
   count: number;
-  /** Requests counted by other control planes, as far as this one knows. */
+  /** The count of the other control planes, as far as this one knows. */
   others: number;
   /** Milliseconds, by the clock of `now`. */
   readonly resetAt: number;

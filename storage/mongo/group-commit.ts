@@ -25,7 +25,7 @@ interface Queued {
 /** So that one group is written in some tens of milliseconds. */
 const MAX_GROUP = 256;
 const MAX_OPS = 2_000;
-/** A transaction's writes stay in the server's cache until it is over; one of 256 MB has no room for 60 of the largest records. */
+/** A transaction's writes stay in the server's cache until it ends; one of 256 MB has no room for 60 of the largest records. */
 const MAX_CHARACTERS = 4_000_000;
 
 /** @param tell of each commit that changed something, in order, once it is held by a majority and before its caller hears */

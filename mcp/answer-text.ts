@@ -125,7 +125,7 @@ function isPlain(value: unknown): boolean {
   return typeof value !== 'object' || value === null;
 }
 
-/** Of several lines, such as a resource in YAML. */
+/** True for a text of several lines, such as a resource in YAML. */
 function isLong(value: unknown): value is string {
   return typeof value === 'string' && value.trim().includes('\n');
 }

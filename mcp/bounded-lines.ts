@@ -43,7 +43,7 @@ export function boundedLines(input: Readable, output: Writable): Readable {
         from = end + 1;
       }
       size += chunk.length - from;
-      // Of a line that is too long already, its length is all that is kept.
+      // For a line that is too long already, only its length is stored.
       if (size <= JSON_LIMITS.bytes) pieces.push(chunk.subarray(from));
       else pieces = [];
       done();

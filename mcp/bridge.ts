@@ -205,7 +205,7 @@ function modernVersionOf(message: JSONRPCMessage): string | undefined {
   return typeof version === 'string' ? version : undefined;
 }
 
-/** What `Mcp-Name` repeats from the body: the tool, prompt or resource that is meant. */
+/** Returns the value that `Mcp-Name` repeats from the body: the tool, prompt or resource of the request. */
 function nameOf({ method, params }: Pick<JSONRPCRequest, 'method' | 'params'>): string | undefined {
   const { name, uri } = (params ?? {}) as { name?: unknown; uri?: unknown };
   const value =

@@ -84,7 +84,7 @@ function wrongWith({ method, params }: JSONRPCRequest): { error: MeshError; isAr
   return { error, isArguments };
 }
 
-/** What the protocol carries as it is, a refusal as a sentence, and a bug without its message. */
+/** Returns the error for the client: a protocol error unchanged, a refusal as a sentence, and a bug without its message. */
 function protocolErrorOf(error: unknown, method: string, log: Log): unknown {
   if (error instanceof ProtocolError) return error;
   const requestId = newId('r');

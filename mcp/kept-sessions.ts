@@ -42,7 +42,7 @@ export interface KeptSessions {
     session: Pick<KeptSession, 'tokenId' | 'client'>,
     keys: readonly ShareKey[],
   ): Promise<string | undefined>;
-  /** One that is used now; undefined where there is none, or it is of another credential. */
+  /** Returns a session and records that it is in use; undefined if there is none, or it belongs to another credential. */
   use(id: string, tokenId: string): Promise<KeptSession | undefined>;
   of(ids: readonly string[]): Promise<ReadonlyMap<string, KeptSession>>;
   watch(id: string, uri: string): Promise<void>;
@@ -97,7 +97,7 @@ export function keepSessions({ clock, shared, maxSessions, idleMs }: KeptSession
 
   return {
     open(id, { tokenId, client }, keys) {
-      // One after the other, so that each sees those before it.
+      // Sessions open one after the other, so that each sees those before it.
       const opened = opening.then(async () => {
         const gaveWay = await makeRoom(keys);
         const value: KeptSession = { tokenId, client, watched: [] };

@@ -10,7 +10,7 @@ type Args = Readonly<Record<string, string>>;
 
 interface Script {
   readonly definition: Prompt;
-  /** What to look up before the model is asked: tool and arguments. */
+  /** Returns the calls to make before the model is asked: tool and arguments. */
   fetch(args: Args): readonly { readonly tool: string; readonly args: Readonly<Record<string, unknown>> }[];
   ask(args: Args): string;
 }

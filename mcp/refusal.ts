@@ -13,7 +13,7 @@ export function sendRpcError(
 ): void {
   const { retryAfterSeconds } = (problem ?? {}) as { retryAfterSeconds?: unknown };
   const retry = typeof retryAfterSeconds === 'number' ? { 'Retry-After': String(retryAfterSeconds) } : {};
-  // Who asks too often does not keep a connection besides.
+  // A caller beyond its rate does not keep its connection.
   const close = status === 429 ? { Connection: 'close' } : {};
   const error = { code, message: lineText(message), ...(problem && { data: problem }) };
   send(response, status, { 'Content-Type': 'application/json', ...retry, ...close }, { jsonrpc: '2.0', id, error });

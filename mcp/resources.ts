@@ -51,7 +51,7 @@ export interface Resources {
   readonly templates: readonly ResourceTemplateType[];
   /** Undefined when the URI is not of the mesh scheme. */
   read(uri: string, principal: Principal, signal: AbortSignal): Promise<ReadContents[]> | undefined;
-  /** Whether this caller may watch it; the URI must carry the id of the workspace, as the listings do. */
+  /** True if this caller may watch the resource; the URI must carry the id of the workspace, as the listings do. */
   mayWatch(uri: string, principal: Principal): Promise<boolean>;
 }
 

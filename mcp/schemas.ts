@@ -32,7 +32,10 @@ export function describeTool(operation: AnyOperation<Services>): Described {
   return { plain, withWorkspace: tool({ ...inputSchema, properties }) };
 }
 
-/** Of a line that is looked up or read again: nobody writes a longer one, and it is checked on arrival. */
+/**
+ * Length of a line that is looked up or read again, in characters. The schemas leave out limits of at most this length: nobody
+ * writes a longer line, and input is checked on arrival.
+ */
 const LINE = 381;
 /** The shapes of policies stand once in the list, where any change is taken. */
 const EVERY_CHANGE = 'ChangeSpec';
@@ -61,7 +64,8 @@ function objectSchema(schema: Json): Json | undefined {
   const { anyOf, ...compact } = compacted(schema) as Json & { anyOf?: readonly Json[] };
   if (compact['type'] === 'object') return compact;
   if (!anyOf?.every(({ type }) => type === 'object')) return undefined;
-  // One of several forms: the fields of all, of which each has some. A field that they differ in is told by its name.
+  // An answer of several forms has the fields of all of them, and each form some. A field that differs between forms has its
+  // name only.
   const fields = new Map<string, unknown>();
   for (const [name, field] of anyOf.flatMap(({ properties }) => Object.entries(properties ?? {}))) {
     const known = fields.get(name);

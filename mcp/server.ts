@@ -25,7 +25,7 @@ export interface Watching {
   unwatch(uri: string): void | Promise<void>;
 }
 
-/** Who asks, of one request. */
+/** A function that returns the caller of one request. */
 export type PrincipalOf = (context: ServerContext) => Principal;
 
 export interface ServerFactory {

@@ -11,7 +11,9 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Authenticated } from './subscriptions.ts';
 
-/** Of the parameters of `initialize`, characters of JSON that are kept; of a client that says more, what it can do is not. */
+/**
+ * Most characters of JSON of the client's capabilities in `initialize`; of a client that sends more, no capability is stored.
+ */
 const MAX_CLIENT = 8_192;
 const MAX_TEXT = 256;
 
@@ -89,7 +91,7 @@ async function send({ status, headers, body }: Response, response: ServerRespons
   await pipeline(Readable.fromWeb(body as ReadableStream), response).catch(() => undefined);
 }
 
-/** What is kept of the parameters of `initialize`. */
+/** Returns the parameters of `initialize` that are stored. */
 export function clientOf(body: unknown): Readonly<Record<string, unknown>> {
   const { params = {} } = body as { readonly params?: Partial<InitializeRequest['params']> };
   const { protocolVersion = LATEST_PROTOCOL_VERSION, capabilities = {}, clientInfo } = params;

@@ -66,7 +66,7 @@ export interface Sessions {
   unwatch(session: Session, uri: string): Promise<void>;
   /** Tells each session that watches one of these, and has its stream here. */
   notify(uris: ReadonlySet<string>): void;
-  /** Those that are here. */
+  /** The number of sessions on this control plane. */
   readonly size: number;
   /** Ends one on all control planes, and tells its client why. */
   end(session: Session, reason?: MeshError): void;
@@ -207,7 +207,7 @@ export function createSessions({ limits, clock, log, shared, build, begun }: Ses
       const opens = request.method === 'GET' && session.stream === undefined;
       if (opens) response.once('close', await openStream(session));
       return session.transport.handle(request, response, body, () => {
-        // What changed while no stream was open is not lost: the client looks again.
+        // Reports all watched resources, so that the client reads again and misses no change from the time without a stream.
         if (opens) void kept.of([session.id]).then((known) => tell(session, known.get(session.id)), warn);
       });
     },
@@ -236,7 +236,7 @@ export function createSessions({ limits, clock, log, shared, build, begun }: Ses
   };
 }
 
-/** Of what a session watches, that which is meant. Another stream of it may be the one that is told. */
+/** Notifies a session of the watched resources that match, unless another stream of the session is the one to notify. */
 function tell(
   { server, stream }: Session,
   known: KeptSession | undefined,

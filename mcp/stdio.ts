@@ -75,7 +75,7 @@ export function serveMcpStdio(stdio: StdioOptions): StdioConnection {
   const stopListening = options.gate.services.store.onCommit((commit) => {
     if (!current || commit.workspace !== workspace) return;
     for (const uri of urisOf(commit)) {
-      // What a client of the current revision did not subscribe to is dropped on its way out.
+      // The server drops an update that a client of the current revision did not subscribe to.
       if (current.era === 'modern' || watched.has(uri)) {
         current.server.sendResourceUpdated({ uri }).catch(() => undefined);
       }

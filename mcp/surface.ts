@@ -19,7 +19,7 @@ import type { Log } from '../core/base/ports.ts';
 import type { Gate } from '../core/call/invoke.ts';
 import type { Services } from '../core/workflow/services.ts';
 
-/** Who is on the other side of one request, as the transport verified it for that request. */
+/** The caller of one request, as the transport verified it for that request. */
 export interface Principal {
   readonly caller: Caller;
   /** `X-Workspace-Id` of the request. */
@@ -37,11 +37,11 @@ export interface View {
   readonly description: string;
   /** Names of the tools whose answers it shows. */
   readonly tools: readonly string[];
-  /** One document with all that it needs. */
+  /** An HTML document that includes all that it needs. */
   readonly html: string;
 }
 
-/** What both transports serve. */
+/** The options of the MCP surface, which both transports serve. */
 export interface McpOptions {
   readonly operations: readonly AnyOperation<Services>[];
   /** Names of the operations shown as tools, in order. */

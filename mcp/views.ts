@@ -15,7 +15,9 @@ import { workspacesOf } from './tools.ts';
 export const VIEWS_EXTENSION = 'io.modelcontextprotocol/ui';
 const MIME = 'text/html;profile=mcp-app';
 
-/** Of an answer: the workspace it is of, in the dashboard. A view leads there; a model does not see it. */
+/**
+ * The key in the metadata of an answer for the dashboard address of its workspace. A view links there; a model does not see it.
+ */
 const DASHBOARD_META_KEY = 'mesh/dashboard';
 
 /** Without origins of its own, a host lets a view ask nothing of the network. */
@@ -28,7 +30,7 @@ interface Envelope {
 }
 
 export interface Views {
-  /** Whether the client of this request shows views. */
+  /** True if the client of this request shows views. */
   isShownBy(server: Server, context: ServerContext): boolean;
   list(): Resource[];
   /** Undefined when the URI is of no view. */

@@ -14,7 +14,7 @@ export function parseHostPort(text: string): HostPort | undefined {
   return host !== undefined && port <= LAST_PORT ? { host, port } : undefined;
 }
 
-/** Whether something can be sent there. */
+/** True if a port can be a destination: an integer from 1 to the largest port. */
 export function isPort(port: number | undefined): port is number {
   return port !== undefined && Number.isInteger(port) && port >= 1 && port <= LAST_PORT;
 }

@@ -2,7 +2,10 @@
 const NETWORK_GROUPS = 4;
 const GROUPS = 8;
 
-/** What limits by source address count as one: an IPv4 address, mapped ones too, or the /64 of an IPv6 address. */
+/**
+ * Returns the key under which rate limits count a source address: the IPv4 address, also of a mapped one, or the /64 of an IPv6
+ * address.
+ */
 export function sourceOf(address: string): string {
   const [plain = ''] = address.split('%');
   if (!plain.includes(':')) return plain;

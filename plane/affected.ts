@@ -70,7 +70,7 @@ function* changedPeers(before: NetworkState, after: NetworkState): Generator<str
   }
 }
 
-/** What graphs tell of a peer. */
+/** Returns the facts about a peer that graphs contain, as text for comparison. */
 function shownOf({ uid, spec, status }: PeerRecord): string {
   return JSON.stringify([uid, spec.publicKey, spec.expiresAt, status.phase, status.address]);
 }

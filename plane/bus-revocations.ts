@@ -35,7 +35,9 @@ interface Place {
   readonly publicKey: string;
 }
 
-/** What peers have no more after these changes, by deletion, revocation or another key, and what they have only since. */
+/**
+ * Returns the keys that peers lost by these changes, through deletion, revocation or another key, and those that they gained.
+ */
 function placeChanges(changes: readonly Change[]): {
   readonly lost: readonly Place[];
   readonly gained: readonly Place[];
@@ -51,7 +53,7 @@ function placeChanges(changes: readonly Change[]): {
     if (now) gained.set(`${now.uid} ${now.publicKey}`, now);
     if (then) lost.set(`${then.uid} ${then.publicKey}`, then);
   }
-  // One that is renamed is deleted and made again.
+  // A renamed peer is deleted and created again.
   for (const place of gained.keys()) lost.delete(place);
   return { lost: [...lost.values()], gained: [...gained.values()] };
 }

@@ -24,22 +24,23 @@ import { SourceLimit } from '../net/stun/rate.ts';
 import type { GraphPush } from './graph-push.ts';
 
 /**
- * What nodes ask of the control plane over the bus, sealed to the control key with kind `request`:
+ * The requests of nodes to the control plane over the bus, sealed to the control key with kind `request`:
  *
  *     mesh.control.<workspace>.<peer>.heartbeat   {"wire"?, "paths"?, "witnessed"?, "version"?, "mark"?, "leaving"?}
  *                                                 answered by {"wire", "version", "at", "mark"?, "checkpoint"?}
  *     mesh.control.<workspace>.<peer>.graph       {"wire"?}   answered by a full graph on mesh.<workspace>.<peer>.graph
  *
- * What a heartbeat says as `version` is that of the node's software. The answer has that of the graph last pushed to the node;
- * at another one, or null, it asks for its graph. While it holds that version its heartbeats repeat the `mark` of the answer,
- * by which another control plane that leads by then knows what it has.
- * A request of a process not met before may be a recording. It is answered by {"challenge"} and repeated by the node
- * with {"echo": <that challenge>}; `superseded` beside it says that this process was met before, and another one of the same
- * key since: two machines use it. Answers go to the reply subject, sealed with kind `reply`. `wire` is which versions of the
- * wire each speaks; a node that has none in common is told so by the API.
+ * In a heartbeat, `version` is the version of the node's software. In the answer, it is that of the graph last pushed to the
+ * node; if the node has another one, or the answer has null, the node requests its graph. While the node has that version, its
+ * heartbeats repeat the `mark` of the answer, by which the next leader knows which graph the node has.
  *
- * Of several control planes each hears all of it, and the one that leads the workspace answers. It may hear a node before it
- * has heard of its registration at another one.
+ * A request of a process not met before may be a recording. The control plane answers with {"challenge"}, and the node repeats
+ * the request with {"echo": <that challenge>}. With `superseded` beside it, this process was met before, and another process of
+ * the same key since: two machines use the key. Answers go to the reply subject, sealed with kind `reply`. `wire` lists the
+ * versions of the wire that each side speaks; the API tells a node that has none in common.
+ *
+ * Each control plane hears all requests, and the leader of the workspace answers. It may hear a node before it has heard of
+ * the node's registration at another control plane.
  */
 const SUBJECT = /^mesh\.control\.([\w-]{1,64})\.([\w-]{1,64})\.(heartbeat|graph)$/;
 /**
@@ -186,7 +187,9 @@ export class ControlRequests {
     answer({ version, at: formatInstant(clock.now()), ...(mark && { mark }), ...(checkpoint && { checkpoint }) });
   }
 
-  /** What a node says to the leader of its workspace: who leads it next knows it then, and so do the answers given here. */
+  /**
+   * Learns from a heartbeat to the leader of the workspace: the next leader knows it then, and so do the answers of this plane.
+   */
   #hear(workspace: string, peerId: string, kind: string | undefined, content: Content): void {
     if (kind !== 'heartbeat' || content.leaving) return;
     learn(this.#services, workspace, peerId, content, this.#services.clock.now());
@@ -246,13 +249,13 @@ const contentSchema = z.object({
   version: versionSchema.optional().catch(undefined),
   leaving: z.literal(true).optional().catch(undefined),
   mark: z.string().max(64).optional().catch(undefined),
-  // What cannot be read is no version that both speak.
+  // An unreadable value counts as a version that the two do not share.
   wire: z.string().max(MAX_WIRE_TEXT).optional().catch(UNREADABLE_WIRE),
 });
 
 type Content = ReturnType<typeof contentOf>;
 
-/** What is no content of a request says nothing. */
+/** Parses the content of a request; a malformed one counts as empty. */
 function contentOf(plaintext: Uint8Array) {
   const { echo, ...said } = contentSchema.catch({}).parse(parsed(plaintext));
   return { ...said, echo: echo === undefined ? undefined : Uint8Array.from(Buffer.from(echo, 'base64url')) };

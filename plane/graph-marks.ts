@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { BaseServices } from '../core/model/services.ts';
 
-/** That a node has a graph, with all that was changed up to a revision. */
+/** The version of the graph that a node has, complete up to a revision. */
 export interface GraphMark {
   readonly version: number;
   readonly revision: number;
@@ -10,8 +10,9 @@ export interface GraphMark {
 const FORM = /^(\d{1,15})\.(\d{1,15})\.([\w-]{16})$/;
 
 /**
- * What the answer to a heartbeat says of the graph that the node holds, and the next heartbeat repeats, so that whoever leads
- * by then need not send it again. It holds where graphs would tell the same of all that is no part of the network.
+ * Writes and reads the version token of a node's graph. The answer to a heartbeat carries it and the next heartbeat repeats it,
+ * so that the next leader need not send the graph again. A token is valid while all that graphs contain beside the network is
+ * the same.
  */
 export class GraphMarks {
   readonly #setup: string;

@@ -86,7 +86,7 @@ export class GraphPush {
     if (from !== undefined) this.#of(workspace).changed(from, 'another control plane goes on');
     const { peers } = await states.current(workspace);
     for (const peer of gone) {
-      // One that was let in again has a graph by now.
+      // A peer that was admitted again has a graph by now.
       if (lookUpById(peers, peer.uid)?.status.phase !== 'ready') this.#sendGone(workspace, peer);
     }
   }
@@ -102,7 +102,8 @@ export class GraphPush {
   }
 
   /**
-   * What an answer to a node says of its graph, by which it is known to whoever leads next; undefined while that is not known.
+   * Returns the version token of a node's graph for an answer, by which the next leader knows the graph; undefined while this
+   * plane does not know it.
    */
   markOf(workspace: string, peerUid: string): string | undefined {
     const mark = this.#workspaces.get(workspace)?.markOf(peerUid);

@@ -28,8 +28,8 @@ export async function followKeyChanges(
 }
 
 /**
- * What it costs goes by the entries of the log, and by the peers that came, went or changed their key in that day: most
- * changes are of something else.
+ * Returns the key changes of the last day. Its cost depends on the entries of the log, and on the peers that came, went or
+ * changed their key in that day: most changes are of something else.
  */
 async function keyChangesOfDay(
   { store, clock, log }: Pick<Services, 'store' | 'clock' | 'log'>,
@@ -84,7 +84,7 @@ function changeTo(record: PeerRecord | undefined, before: PeerRecord | undefined
   return before === undefined ? { type: 'created', record } : { type: 'updated', record, before };
 }
 
-/** Whether it is revoked, or had another key before. 0.1.0 did not note when a device took its key. */
+/** True if the peer is revoked, or had another key before. 0.1.0 did not note when a device took its key. */
 async function hasAnotherKey(store: Store, workspace: string, name: string, since: number): Promise<boolean> {
   const key = { kind: 'MeshPeer', name } as const;
   const now = await store.get(workspace, key);

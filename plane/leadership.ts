@@ -22,7 +22,7 @@ export interface Leadership extends Leading {
 }
 
 export interface LeadershipState {
-  /** That it leads, of all there are. */
+  /** The number of shares that it leads; `all` counts those that exist. */
   readonly shares: number;
   readonly all: number;
   /** Planes that live, as it knows. */
@@ -35,7 +35,7 @@ export interface LeadershipState {
   readonly damaged?: readonly string[];
 }
 
-/** Of the only control plane. */
+/** The leadership of the only control plane. */
 export const leadsAll: Leadership = {
   ...LEADS_ALL,
   onChange: () => () => undefined,
@@ -48,7 +48,7 @@ export interface LeadershipParts {
   readonly log: Log;
   /** The name of this process among the holders of leases: no other has it, nor had it. */
   readonly self?: string;
-  /** Whether it has the store alone: no other plane lives beside it. */
+  /** True if it has the store alone: no other plane lives beside it. */
   readonly isAlone?: boolean;
   /** Another one lives that must not. Unless set the process ends. */
   readonly onCompany?: (error: Error) => void;
@@ -65,9 +65,9 @@ const LOOK_MS = 500;
 const RENEW_MS = 1_200;
 /** So long what is under way in a share may take to end before the share is given away nevertheless. */
 const END_MS = 2_000;
-/** What the store does not answer by then is asked anew. */
+/** Time limit for an answer of the store, after which the question is asked anew, ms. */
 const ROUND_MS = 10_000;
-/** Who cannot read what others wrote leads nothing, and tries again after so long. */
+/** A plane that cannot read what others wrote leads nothing, and tries again after so long, ms. */
 const RESIGNED_MS = 5_000;
 
 /**
@@ -155,7 +155,8 @@ export function startLeadership(
     void tell();
     if (held.waiting().length > 0 || suspects().length > 0) {
       try {
-        // What takes longer than a round goes on beside the next: a store that is late is late for each new question.
+        // A reading that takes longer than a round goes on beside the next: a slow store would be slow for each new question
+        // too.
         reading ??= inTime(catchUp(), ROUND_MS).finally(() => {
           reading = undefined;
         });
@@ -205,7 +206,10 @@ export function startLeadership(
     problem = `it cannot read what others write: ${(error as Error).message}`;
   }
 
-  /** Who resigned comes back once it can, and not before: two on a store that is late would resign for each other. */
+  /**
+   * True if this plane can read again. A plane that resigned comes back no sooner: two on a slow store would resign for each
+   * other.
+   */
   async function canRead(): Promise<boolean> {
     try {
       await inTime(store.caughtUp([SYSTEM_WORKSPACE]), ROUND_MS / 2);

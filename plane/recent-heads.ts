@@ -50,7 +50,7 @@ export function startRecentHeads(services: Pick<Services, 'store' | 'clock' | 'k
   }
 
   return {
-    /** What keeps heads from being kept, until each is. */
+    /** Returns why heads are not stored; undefined once each is. */
     problem: (): string | undefined =>
       unkept.size === 0
         ? undefined

@@ -5,7 +5,7 @@ import { type Hearing, type Hearings, hearingSchema } from '../core/model/hearin
 import { learn } from '../core/peers/learn.ts';
 import type { Services } from '../core/workflow/services.ts';
 
-/** What was heard here is told, and what was heard elsewhere is learned, so often: a node beats each 30 s. */
+/** Interval at which heartbeat reports are sent to the other control planes and read from them, ms: a node beats each 30 s. */
 export const TELL_MS = 2_000;
 /** After a round that failed. */
 const AGAIN_MS = 5_000;
@@ -48,7 +48,7 @@ export function shareHearings(messages: SharedMessages, hearings: Hearings, serv
 
   async function once(): Promise<void> {
     try {
-      // What is lost here the node says again in half a minute.
+      // A node repeats within half a minute a report that is lost here.
       await messages.post(inMessages(hearings.take()));
       for (const text of await messages.read()) {
         for (const hearing of hearingsIn(text)) await take(hearing);
@@ -96,7 +96,7 @@ function inMessages(hearings: readonly Hearing[]): string[] {
   return lines.length === 0 ? texts : [...texts, `[${lines.join()}]`];
 }
 
-/** What a control plane of another version says that this one cannot read is as if it were not said. */
+/** Parses heartbeat reports; ignores those of a control plane of another version that this one cannot read. */
 function hearingsIn(text: string): Hearing[] {
   const all = z.array(z.unknown()).safeParse(parsed(text)).data ?? [];
   return all.flatMap((one) => hearingSchema.safeParse(one).data ?? []);

@@ -14,8 +14,8 @@ const UNREAD = 'what has no snapshot could not be read';
 
 /**
  * Watches commits of the workspaces that are led here and stores snapshots: the clock and the timer of a {@link Debouncer}.
- * What a process that ended, or led them before, has left without one is read from the log first; so is what the store
- * refused to take, as on a full disk.
+ * Commits that an earlier process or leader left without a snapshot are read from the log first; so are those whose snapshot
+ * the store refused, as on a full disk.
  */
 export function startSnapshots(
   services: Pick<Services, 'store' | 'states' | 'clock' | 'log'>,
@@ -27,7 +27,7 @@ export function startSnapshots(
   const tails = new Map<string, Promise<void>>();
   let [timer, retry]: (NodeJS.Timeout | undefined)[] = [];
   let isStopped = false;
-  /** Of each workspace that is led, the time for which it is: what was gathered before is not stored in a later one. */
+  /** The current tenure of each led workspace: changes gathered in an earlier tenure are not stored in a later one. */
   const tenures = new Map<string, object>();
   /** Workspaces whose log is still read, with the newest revision heard of meanwhile. */
   const behind = new Map<string, number>();
@@ -167,7 +167,7 @@ export function startSnapshots(
   };
 }
 
-/** Whether it says nothing of the snapshot: the store takes none now. */
+/** True if the error is not about the snapshot itself: the store takes none now. */
 function isRefusal(error: unknown): boolean {
   return error instanceof StoreError && (error.code === 'full' || error.code === 'unavailable');
 }

@@ -12,8 +12,8 @@ interface UnledChange {
 }
 
 /**
- * What was committed lately where another control plane leads. Nobody knows how far that one got before it ended, so the next
- * leader sends all of it again: a node that has it already takes no harm.
+ * Recent changes of workspaces that another control plane leads. Nobody knows how far that plane got before it ended, so the
+ * next leader sends all of them again, which does no harm to a node that has them already.
  */
 export class UnledChanges {
   readonly #changes = new Map<string, UnledChange[]>();

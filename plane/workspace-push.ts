@@ -24,7 +24,7 @@ export type PushServices = Pick<
 
 export type Graph = FullGraph | DeltaGraph;
 
-/** What nodes are served for before other work of the process gets its turn, ms. */
+/** Time for which nodes are served before other work of the process gets its turn, ms. */
 const TURN_MS = 8;
 const RETRY_MS = 1_000;
 const REQUESTED = 'requested';
@@ -44,7 +44,7 @@ export class WorkspacePush {
   readonly #coalescer = new Coalescer();
   readonly #sent = new Map<string, Sent>();
   #wanted = new Set<string>();
-  /** What the graphs sent were made from; whoever was not affected since has the same graph still. */
+  /** The state that the sent graphs were made from; a node that was not affected since has the same graph still. */
   #base: Sight | undefined;
   /** The newest of the audit log. It goes along with what is sent anyway: that it is another one is no reason to send. */
   #checkpoint: string | null = null;
@@ -77,7 +77,10 @@ export class WorkspacePush {
     return this.#sent.get(peerUid)?.version;
   }
 
-  /** What a node has, up to which revision; undefined where it was sent nothing, or changes are on their way. */
+  /**
+   * Returns the version of a node's graph, with its revision; undefined if it was sent nothing, or while changes are on their
+   * way.
+   */
   markOf(peerUid: string): GraphMark | undefined {
     return this.#isSettled ? this.#sent.get(peerUid) : undefined;
   }
@@ -115,7 +118,10 @@ export class WorkspacePush {
     this.#timer = setTimeout(() => this.#run(), delay);
   }
 
-  /** Who asks while changes gather is served along with them: a storm of joins would else end the gathering at each. */
+  /**
+   * Returns the delay of the next flush, ms; undefined without one. A node that asks while changes gather is served along with
+   * them: a storm of joins would else end the gathering at each.
+   */
   #delay(): number | undefined {
     const { dueAt } = this.#coalescer;
     if (dueAt !== undefined) return Math.max(0, dueAt - this.#services.clock.now());
@@ -128,13 +134,13 @@ export class WorkspacePush {
     const begun = clock.now();
     this.#flushing = this.#flush()
       .catch((error: unknown) => {
-        // Who was served is not known any more: each gets the whole graph next time.
+        // It is unknown now which nodes were served: each gets the whole graph next time.
         this.#sent.clear();
         this.#coalescer.add('the control plane tries again', this.#services.clock.now());
         retryMs = RETRY_MS;
         this.#services.log.error({ workspace: this.#workspace, error: String(error) }, 'graphs were not pushed');
       })
-      // What comes while graphs are made gathers for as long again, so that a storm leaves others half of the processor.
+      // Changes that come while graphs are made gather for as long again, so that a storm leaves others half of the processor.
       .then(() => this.#pause(Math.min(clock.now() - begun, CAP_MS)))
       .finally(() => {
         this.#flushing = undefined;
@@ -202,9 +208,9 @@ export class WorkspacePush {
   }
 
   /**
-   * Whether a graph is worth making: for a node that was heard of lately, or has only now been let in. Another one hears
-   * from the answer to its next heartbeat that it was sent nothing, and asks. One that this process never heard of, and that is
-   * recorded as online, another process heard: this one may have been told of its coming after its heartbeat.
+   * True if a graph is worth making: for a node that sent a heartbeat lately, or was admitted only now. Another node learns
+   * from the answer to its next heartbeat that it was sent nothing, and asks. An online peer unknown here is connected to
+   * another control plane; this one may have been told of its admission after its heartbeat.
    */
   #listens({ name, uid }: PeerRecord, before: Sight, { state }: Sight): boolean {
     const { liveness, clock } = this.#services;
@@ -233,7 +239,7 @@ export class WorkspacePush {
     this.#send(peer, graph);
   }
 
-  /** What a node was told: the contents are those of the base, the version is the one it was sent with. */
+  /** Returns the graph last sent to a node: the contents are those of the base, the version is the one it was sent with. */
   #lastTold({ name, uid, spec }: PeerRecord, state: NetworkState): Told | undefined {
     const sent = this.#sent.get(uid);
     if (sent?.publicKey !== spec.publicKey) return undefined;

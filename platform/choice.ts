@@ -2,5 +2,5 @@
 export const PLATFORM_CHOICES = ['auto', 'plain'] as const;
 export type PlatformChoice = (typeof PLATFORM_CHOICES)[number];
 
-/** Of this process and its threads. */
+/** The choice of this process and its threads. */
 export const CHOSEN: PlatformChoice = process.env['MESH_PLATFORM'] === 'plain' ? 'plain' : 'auto';

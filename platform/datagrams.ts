@@ -19,7 +19,7 @@ export function placeOf(address: string, port: number): Place {
 
 export interface DatagramOptions {
   readonly family: 'ipv4' | 'ipv6';
-  /** What it is bound to: an address of that family, or a name of one. */
+  /** The host that the socket is bound to: an address of that family, or a name of one. */
   readonly host: string;
   /** 0 asks the system for a free one. */
   readonly port: number;

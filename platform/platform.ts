@@ -22,5 +22,5 @@ export function platformOf(choice: PlatformChoice, system: NodeJS.Platform = pro
     : { datagrams: plainDatagrams, streams: plainStreams, connectionOwner: plainConnectionOwner };
 }
 
-/** What this process works with. */
+/** The platform of this process. */
 export const { datagrams, streams, connectionOwner } = platformOf(CHOSEN);

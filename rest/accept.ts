@@ -3,7 +3,7 @@ const JSON_TYPES: ReadonlySet<string> = new Set(['application/json', 'applicatio
 /** More than clients name; what is beyond is not looked at. */
 const MAX_TYPES = 20;
 
-/** Whether an `Accept` header asks for YAML rather than JSON (RFC 9110, 12.5.1); of equals the first one counts. */
+/** True if an `Accept` header asks for YAML rather than JSON (RFC 9110, 12.5.1); of equals the first one counts. */
 export function prefersYaml(accept: string | undefined): boolean {
   if (accept === undefined || !accept.includes('yaml')) return false;
   const wanted = accept
@@ -15,7 +15,7 @@ export function prefersYaml(accept: string | undefined): boolean {
   return YAML_TYPES.has(wanted[0]?.type ?? '');
 }
 
-/** Whether an `Accept` header asks for events and for nothing else, as their readers do. */
+/** True if an `Accept` header asks for events and for nothing else, as event readers do. */
 export function wantsEvents(accept: string | undefined): boolean {
   return accept !== undefined && parseType(accept.toLowerCase()).type === 'text/event-stream';
 }

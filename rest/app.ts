@@ -29,7 +29,7 @@ export interface AppOptions {
   readonly gate: Gate<Services>;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** What /readyz tells: ready unless one of them failed. */
+  /** Returns the checks of /readyz: ready unless one of them failed. */
   readonly ready: () => Promise<readonly ReadyCheck[]>;
   /** Aborted when the plane stops: readers of streams are told to connect again. */
   readonly stopping?: AbortSignal;
@@ -48,7 +48,7 @@ export interface AppOptions {
   readonly hosts?: ReadonlySet<string>;
   /** Tells whether root, or the user of this process, holds the other end of a connection on this machine; nobody does without. */
   readonly isHostUser?: (socket: Socket) => Promise<boolean>;
-  /** Who may read /metrics; everyone unless set. */
+  /** The callers that may read /metrics; everyone unless set. */
   readonly metricsAccess?: MetricsAccess;
 }
 
@@ -137,7 +137,7 @@ export function buildApp(options: AppOptions): RequestListener {
   // express tells an error handler by its four parameters.
   app.use((error: unknown, request: Request, response: Response, _next: () => void) => fail(error, request, response));
   // Only express can tell whom a proxy speaks for.
-  // What fails in its own error handler would be answered by express, in HTML.
+  // If the error handler of express itself fails, `fail` answers: express would answer in HTML.
   const others: RequestListener = (request, response) =>
     app(request as Request, response as Response, (error: unknown) => fail(error, request, response));
   return trustProxy === undefined ? direct(api, [checkHost, ...(limit ? [limit] : [])], fail, others) : others;

@@ -7,7 +7,7 @@ import { BODY_LIMIT, readBody } from './read-body.ts';
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json$/;
 /** A body of these is no JSON that stands for itself, and so is none of `JSON_TYPE`. */
 const PATCH_TYPE = /\bpatch\+json$/;
-/** What a PATCH takes: the fields that change, or the same with maps merged into those there are (RFC 7396). */
+/** The media types of a PATCH: the fields that change, or the same with maps merged into the existing ones (RFC 7396). */
 export const PATCH_TYPES = ['application/json', 'application/merge-patch+json'] as const;
 const YAML_TYPE = /^(?:application|text)\/(?:x-)?yaml$/;
 

@@ -1,9 +1,9 @@
 /** A connection as the shares of a listener see it. */
 export interface Connection {
   readonly source: string;
-  /** Whether callers share the source: this machine, or a trusted proxy. Such have no limit of their own. */
+  /** True if callers share the source: this machine, or a trusted proxy. Such sources have no limit of their own. */
   readonly isShared: boolean;
-  /** Whether a request that arrived whole is being answered. */
+  /** True while a request that arrived whole is being answered. */
   isBusy(): boolean;
   cut(): void;
 }
@@ -70,7 +70,10 @@ export class ConnectionShares {
     return this.#cut(found);
   }
 
-  /** Who has more gives first; callers who share a source count as half a share at most, so that a flood gives before them. */
+  /**
+   * Returns the rank of a source; the highest gives way first. A shared source ranks as half a quota at most, so that a flood
+   * gives way before it.
+   */
   #rankOf(siblings: ReadonlySet<Connection>): number {
     const [first] = siblings;
     return first?.isShared ? Math.min(siblings.size, this.#limits.perSource / 2) : siblings.size;

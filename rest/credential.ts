@@ -26,7 +26,10 @@ export function credentialOf({ headers }: Pick<IncomingMessage, 'headers'>): str
   return isOwnPage(headers) ? sessionIn(headers.cookie) : undefined;
 }
 
-/** Of two that a browser sends another server of this host, or a sister of this site, set one: neither counts. */
+/**
+ * Returns the session cookie. If the browser sends two, another server of this host or a sister of this site set one: neither
+ * counts.
+ */
 function sessionIn(cookies = ''): string | undefined {
   const [value = '', ...others] = sessionsIn(cookies);
   return others.length === 0 && COOKIE_VALUE.test(value) ? value : undefined;
@@ -37,12 +40,12 @@ function sessionsIn(cookies: string): string[] {
   return cookies.split(/; ?/).flatMap((one) => (one.startsWith(own) ? [one.slice(own.length)] : []));
 }
 
-/** Whether the browser keeps a session, of whomever. */
+/** True if the browser sends a session cookie, whoever set it. */
 export function keepsSession({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return sessionsIn(headers.cookie ?? '').length > 0;
 }
 
-/** Whether the dashboard asks, of this very origin (Fetch Metadata). */
+/** True if the request comes from the dashboard on this very origin (Fetch Metadata). */
 export function isOwnPage(headers: IncomingMessage['headers']): boolean {
   return headers['sec-fetch-site'] === 'same-origin' && headers[PAGE_HEADER] === '1';
 }

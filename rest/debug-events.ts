@@ -23,7 +23,10 @@ const PATH = '/api/v1/ai/debug';
 const MAX_FINDINGS = 50;
 /** Characters of one `token`. */
 const TOKEN = 80;
-/** Of the answer of a tool that a question led to, characters of JSON; a longer one is asked for by that tool itself. */
+/**
+ * Most characters of JSON in the answer of a tool that a question led to; a longer answer must be requested from that tool
+ * itself.
+ */
 const MAX_ANSWER = 64 * 1024;
 /** A model is asked again for a reader that was cut off while it worked, so often in all. */
 const MAX_NARRATIONS = 2;
@@ -73,7 +76,7 @@ function told(run: DebugRun, event: DebugEvent): DebugEvent {
   return event;
 }
 
-/** What was asked of the past, in events; where another tool answers the question, that one is called too. */
+/** Answers a question about the past in events; if another tool answers the question, calls that one too. */
 async function answered(run: DebugRun, source: DebugSource) {
   const raw = { ...run.asked, limit: MAX_FINDINGS };
   const answer = (await ask('find_cause', raw, run, source)) as CauseAnswer;

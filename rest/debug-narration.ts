@@ -11,7 +11,7 @@ import type { Services } from '../core/workflow/services.ts';
 import type { DebugSource } from './debug-events.ts';
 import type { CauseAnswer, DebugRun } from './debug-runs.ts';
 
-/** What a model may call: these only read, and they read as who asked. */
+/** The tools that a model may call: they only read, and with the rights of the requester. */
 const READ_TOOLS: ReadonlySet<string> = new Set([
   ...['list_peers', 'get_peer', 'list_policies', 'check_connectivity', 'check_connectivity_at', 'explain_denial'],
   ...['list_snapshots', 'diff_snapshots', 'get_workflow', 'list_workflows'],

@@ -7,13 +7,13 @@ import type { Cells, SharedState } from '../core/base/shared.ts';
 import { createShares, type ShareKey, shareKeysOf } from '../core/base/shares.ts';
 import type { RunIds } from './debug-ids.ts';
 
-/** One event of a stream, without its id: that is the run and its place in it. */
+/** An event of a stream, without its id, which is the run and the position in it. */
 export interface DebugEvent {
   readonly event: 'step' | 'tool' | 'token' | 'finding' | 'error' | 'done';
   readonly data: unknown;
 }
 
-/** What `find_cause` answers, as far as it is told here. */
+/** The part of the answer of `find_cause` that a stream uses. */
 export interface CauseAnswer {
   readonly reading: string;
   readonly summary: string;
@@ -24,20 +24,20 @@ export interface CauseAnswer {
   readonly next_cursor?: string;
 }
 
-/** One question, the events that answer it so far, and who may read them. */
+/** A question, the events that answer it so far, and the callers that may read them. */
 export interface DebugRun {
   readonly id: string;
   readonly workspace: string;
   readonly owner: string;
-  /** What its asker held: whoever holds less is told less, and reads none of it. */
+  /** The scopes of the requester: a caller with fewer would be told less, and may read none of it. */
   readonly scopes: ReadonlySet<Scope>;
   /** Ids of the owner and, of an agent, of its ancestors: whoever makes room among these. */
   readonly line: readonly string[];
   readonly asked: Readonly<Record<string, unknown>>;
-  /** What has been told; only ever added to, so that an event keeps its place. */
+  /** The events so far; only ever appended to, so that an event keeps its position. */
   readonly events: DebugEvent[];
   isOver: boolean;
-  /** What was computed, once it is. */
+  /** The computed answer, once there is one. */
   answer?: CauseAnswer;
   /** How often a model has been asked for words. */
   narrations: number;
@@ -208,7 +208,10 @@ export class DebugRuns {
     }
   }
 
-  /** What nobody reads of the owner and of the agents below it, as far as it counts for that share: what is over comes first. */
+  /**
+   * Returns the run to drop among those without a reader, of the owner and of the agents below it, that count for that quota:
+   * finished runs first, then the one whose reader left longest ago.
+   */
   #oldestOf({ id }: Owner, key: ShareKey | undefined): DebugRun | undefined {
     const unread = [...this.#runs.values()].flatMap(({ run }) => (run.stop || !run.line.includes(id) ? [] : [run]));
     const counted = unread.filter((run) => {

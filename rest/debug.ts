@@ -70,7 +70,7 @@ function openingOf(streams: Shares) {
     http: { method: 'post', path: PATH },
     async run({ time_range: { from, to }, ...asked }, { services, workspace, caller }): Promise<Opened> {
       if (!caller) throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
-      // What is wrong with the range is said before the stream begins.
+      // Refuses a wrong range before the stream begins.
       await rangeOf(services, workspace, { from, to }, '/time_range');
       const release = streams.take(shareKeysOf(caller, [workspace]));
       return { workspace, caller, asked: { ...asked, from, to }, release };

@@ -21,7 +21,7 @@ export function parseIfMatch(header: string | undefined): EntityTags | undefined
   throw invalidInput([], 'If-Match is "*", or the ETag of a GET with its quotes.');
 }
 
-/** Whether an operation answers one record as it is from then on: read, made or written. */
+/** True if an operation returns one record in its state from then on: read, created or written. */
 export function answersRecord({ addresses, shows, output }: AnyOperation<never>): boolean {
   if (addresses === undefined && shows === undefined) return false;
   if (!(output instanceof z.ZodObject)) return false;

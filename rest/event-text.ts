@@ -24,8 +24,8 @@ const TELLING: readonly Scope[] = [...new Set([...Object.values(SCOPE_OF_KIND), 
 const texts = new WeakMap<Commit, Map<string, string | undefined>>();
 
 /**
- * What readers with these scopes are told of a commit, written once for all of them; undefined when they may see none of the
- * changes. Who made them is for auditors.
+ * Returns the event for a commit that readers with these scopes receive, written once for all of them; undefined if they may
+ * see none of the changes. Only auditors see the actor.
  */
 export function eventTextOf(commit: Commit, scopes: ReadonlySet<Scope>): string | undefined {
   const key = TELLING.filter((scope) => scopes.has(scope)).join(' ');
@@ -51,7 +51,10 @@ function textOf({ revision, at, actor, changes }: Commit, scopes: ReadonlySet<Sc
   return eventText({ id, event: 'change', data }) + driftText(id, changes, scopes);
 }
 
-/** What an assessment found otherwise than the one before it, under the id of the revision that keeps it. */
+/**
+ * Returns the event for the differences that an assessment found from the one before it, under the id of the revision that
+ * stores it.
+ */
 function driftText(id: string, changes: Commit['changes'], scopes: ReadonlySet<Scope>): string {
   if (!scopes.has(DRIFT_SCOPE)) return '';
   return changes

@@ -33,7 +33,7 @@ export interface EvidenceOptions {
 export const EVIDENCE_PATH = '/api/v1/ai/compliance/evidence';
 /** Made at once in this process. One person alone has two of them (core/base/shares.ts). */
 export const MAX_EXPORTS = 16;
-/** What the files of an archive show: the network, its snapshots and workflows, and the entries of the audit log. */
+/** The scopes for the contents of an archive: the network, its snapshots and workflows, and the entries of the audit log. */
 const ALSO_NEEDED: readonly Scope[] = ['network:read', 'snapshots:read', 'audit:read'];
 
 /** A stored assessment, or what to assess now. */
@@ -85,7 +85,7 @@ function openingOf(exports: Shares) {
   });
 }
 
-/** Of this route alone; for tests that walk all operations. */
+/** The operation of this route alone; for tests that walk all operations. */
 export const exportEvidence: AnyOperation<Services> = openingOf(createShares('evidence exports', MAX_EXPORTS));
 
 /** POST /api/v1/ai/compliance/evidence. */

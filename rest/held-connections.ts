@@ -42,7 +42,7 @@ export function holdConnections(
       source: sourceSite(address),
       isShared: isShared(address),
       request: undefined,
-      // One whose body is still to come is waited for.
+      // A connection whose request body is still to come counts as waiting, not busy.
       isBusy: () => held.request?.complete ?? false,
       cut: () => socket.destroy(),
     };

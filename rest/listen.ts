@@ -43,7 +43,7 @@ const CHECK_INTERVAL_MS = 5_000;
 /** Above the idle time of common load balancers (60 s), so that they never write into a closed connection. */
 const KEEP_ALIVE_MS = 65_000;
 const MAX_HEADER_BYTES = 16_384;
-/** Those of one source are as many as the bus lets strangers behind one address have. */
+/** Connections in all, and of one source: as many as the bus allows strangers behind one address. */
 const CONNECTIONS: ShareLimits = { total: 10_000, perSource: 1_024 };
 const TLS_HANDSHAKE_MS = 10_000;
 const STOP_GRACE_MS = 3_000;
@@ -115,7 +115,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   async function drain(graceMs: number): Promise<void> {
     if (!isDraining) {
       isDraining = true;
-      // What has sent its head already is a stream, or all but sent.
+      // A response that has sent its head already is a stream, or all but sent.
       for (const response of underWay) if (!response.headersSent) response.setHeader('Connection', 'close');
       // Behind the timers, so that what has arrived by then is read first.
       setTimeout(() => setImmediate(close), TELLING_MS);

@@ -39,7 +39,7 @@ interface Served {
 type Serve = (path: string, context: CallContext<Services>) => Promise<Served | undefined>;
 
 const OCTETS = 'application/octet-stream';
-/** Of a caller's own cache: a shared one does not know who may read. */
+/** Allows only the caller's own cache: a shared cache does not know who may read. */
 const IMMUTABLE = 'private, max-age=31536000, immutable';
 
 const readCheckpoint = resource('read_log_checkpoint', 'authenticated', async (_path, { services, workspace }) => {
@@ -129,7 +129,7 @@ function resource(name: string, access: Access, serve: Serve) {
     http: { method: 'get', path: LOG_TILES_PATH },
     async run({ log, path }, context) {
       requireMember(context);
-      // Who names no workspace is given their only one, which is not what was asked for here.
+      // A caller that names no workspace gets its only one, which is not what was asked for here.
       const isAsked = (log === INSTALLATION) === (context.workspace === SYSTEM_WORKSPACE);
       const served = isAsked ? await serve(path, context) : undefined;
       if (!served) throw new MeshError('not_found', `The log ${log} has nothing at ${path}: see docs/audit.md.`);

@@ -6,7 +6,7 @@ import { equalSecrets, type Secret } from '../core/base/secret.ts';
 import { bearerOf } from './credential.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Who may read /metrics: everyone, callers on this machine, nobody, or who sends this bearer token. */
+/** The callers that may read /metrics: everyone, callers on this machine, nobody, or those with this bearer token. */
 export type MetricsAccess = 'open' | 'local' | 'off' | { readonly token: Secret };
 
 /** A text is made at most this often, however many ask: it costs milliseconds, and by default everyone may ask. */
@@ -35,7 +35,7 @@ export function serveMetrics(
   };
 }
 
-/** What was made less than `ms` ago, or is being made; what failed is made anew. */
+/** Returns a function that reuses a result for `ms`, also while it is pending. A failure is not reused. */
 function keptFor<T>(ms: number, now: () => number, make: () => Promise<T>): () => Promise<T> {
   let kept: { readonly made: Promise<T>; readonly until: number } | undefined;
   return () => {

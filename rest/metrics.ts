@@ -8,7 +8,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** What is read at a scrape: one number, or one for each of some labels. */
+/** The value that a scrape reads: one number, or one for each of some labels. */
 export type Read = () => number | readonly Sample[] | Promise<number | readonly Sample[]>;
 
 export interface Metrics {

@@ -71,7 +71,7 @@ export function withNames<T>(names: ReadonlyMap<z.core.$ZodType, string>, make: 
   }
 }
 
-/** What a list lists. */
+/** Returns the schema of the items of a list operation. */
 function listed<Services>({ name, output }: AnyOperation<Services>): z.core.$ZodType | undefined {
   if (!name.startsWith('list_')) return undefined;
   const { shape } = (output as z.ZodType)._zod.def as Definition;

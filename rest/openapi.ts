@@ -89,7 +89,7 @@ interface Body {
   readonly patch?: z.ZodObject;
 }
 
-/** What is sent beside the path; undefined where nothing is, or where it stands in the query. */
+/** Returns the request body; undefined if there is none, or if the input is in the query. */
 function bodiesOf<Services>(operation: AnyOperation<Services>): Body | undefined {
   const schema = bodySchema(operation);
   if (!schema || operation.http.method !== 'patch') return schema && { schema };
@@ -211,7 +211,7 @@ function bodyOf<Services>({ http }: AnyOperation<Services>, { schema, patch }: B
   };
 }
 
-/** One response for each status; its description lists the codes. */
+/** Returns a response for each status; its description lists the codes. */
 function problemResponses(codes: ReadonlySet<ProblemCode>) {
   const byStatus = new Map<number, ProblemCode[]>();
   for (const code of codes) {

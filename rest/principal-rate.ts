@@ -25,7 +25,7 @@ export function limitPrincipals(
       const limit = perMinute * TIMES[key.kind];
       return { key, limit, window: windows.at(shareName(key), limit, now) };
     });
-    // What is refused counts for nobody: who asks too often takes nothing from the others of its workspace.
+    // A refused request counts for nobody: a caller that asks too often takes nothing from the others of its workspace.
     const full = counted.find(({ limit, window }) => window.count + window.others >= limit);
     if (full) throw tooMany(full.key, full.window.resetAt - now);
     for (const { window } of counted) window.count++;

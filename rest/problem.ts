@@ -25,7 +25,7 @@ export function sendProblem(response: ServerResponse, problem: Problem, extra: r
   response.writeHead(problem.status, [
     ...extra,
     ...problemHeaders(problem),
-    // Who asks too often does not keep a connection besides.
+    // A caller beyond its rate does not keep its connection.
     ...(problem.status === 429 ? ['Connection', 'close'] : []),
     'Cache-Control',
     'no-store',
@@ -35,7 +35,7 @@ export function sendProblem(response: ServerResponse, problem: Problem, extra: r
   response.end(body);
 }
 
-/** What express throws, as the problem that it is; a bug stays one. */
+/** Converts an error of express into the problem that it is; a bug stays a bug. */
 export function fromHttpError(error: unknown): unknown {
   if (error instanceof MeshError || !(error instanceof Error)) return error;
   const { status } = error as { status?: unknown };

@@ -1,7 +1,7 @@
 import type { ProblemCode } from '../core/base/errors.ts';
 import { type AnyOperation, mayWait, speaksWire } from '../core/base/operation.ts';
 
-/** What stands before every operation, and what may befall each. */
+/** The problems of the checks before every operation, and those that may befall each. */
 const ALWAYS: readonly ProblemCode[] = ['invalid_input', 'host_not_allowed', 'rate_limited', 'internal', 'unavailable'];
 /** With a token: none or a bad one, one without the scope, one that may only choose a password, one of a pending peer. */
 const AUTHENTICATED: readonly ProblemCode[] = [
@@ -11,13 +11,13 @@ const AUTHENTICATED: readonly ProblemCode[] = [
   'second_factor_required',
   'peer_pending',
 ];
-/** What the store can say to a write: changed or taken meanwhile, gone, too large, no room. */
+/** The problems that the store can report for a write: changed or taken meanwhile, gone, too large, no room. */
 const WRITTEN: readonly ProblemCode[] = ['conflict', 'not_found', 'payload_too_large', 'storage_full'];
-/** What the guard of every write of people, their tokens and agents can say. */
+/** The problems that the guard of every write by people, their tokens and agents can report. */
 const GUARDED: readonly ProblemCode[] = ['beyond_delegation', 'policy_assertion_failed'];
 const WITH_BODY: readonly ProblemCode[] = ['payload_too_large', 'unsupported_media_type'];
 
-/** Whether the caller may say which version of its record a write is for. */
+/** True if the caller may state the version of the record that a write is for. */
 export function isGuarded<Services>({ addresses, effects }: AnyOperation<Services>): boolean {
   return addresses !== undefined && !effects.readOnlyHint;
 }

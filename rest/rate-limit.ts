@@ -22,7 +22,7 @@ export interface RateLimit {
 
 const MAX_SOURCES = 50_000;
 
-/** Who was verified lately with this bearer token, without a look at the store. */
+/** Returns the caller that was verified lately with this bearer token, without reading the store. */
 export type KnownCaller = (bearer: string) => Caller | undefined;
 
 /** Credentials that stand for one principal. A join token is many devices': those count by address. */

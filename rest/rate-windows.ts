@@ -1,14 +1,14 @@
 export interface RateWindow {
-  /** What was counted here. */
+  /** The count of this control plane. */
   count: number;
-  /** What other control planes have counted, as far as is known here. */
+  /** The count of the other control planes, as far as this one knows. */
   others: number;
   /** Milliseconds, by the clock of `now`. */
   readonly resetAt: number;
 }
 
 export interface RateWindows {
-  /** What was counted under a key in the window that is open now; `limit` is what it is held to. */
+  /** Returns the counts of a key in the current window; `limit` is the limit that applies to the key. */
   at(key: string, limit: number, now: number): RateWindow;
 }
 

@@ -25,7 +25,7 @@ export function bodyLimitOf(access: Access): number {
 const DECOMPRESSORS: Readonly<
   Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>>
 > = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) };
-/** Of this process, for REST and MCP. */
+/** The body pool of this process, for REST and MCP. */
 const BODIES = new BodyPool(BODY_POOL);
 const UTF_8 = /^(?:utf-?8|us-ascii)$/i;
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/i;
@@ -55,10 +55,10 @@ export async function readBody(
 
 /** By events: an async iterator costs several times as much for the one chunk that most bodies are. */
 function readBytes(request: IncomingMessage, limit: number, share: BodyShare): Promise<Buffer> {
-  // One that was cut off while its caller was looked up emits no event any more.
+  // A request that was cut off while its caller was looked up emits no event any more.
   if (request.destroyed) throw cutOff();
   return new Promise((resolve, reject) => {
-    // One buffer that grows, for thousands of tiny chunks would take far more memory than their bytes.
+    // A single buffer that grows, for thousands of tiny chunks would take far more memory than their bytes.
     let held: Buffer = Buffer.alloc(0);
     let size = 0;
     const refuse = (error: unknown) => {

@@ -5,7 +5,7 @@ import type { Log } from '../core/base/ports.ts';
 import { sendProblem } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
 
-/** What one part of the control plane says of itself. */
+/** The condition of one part of the control plane, as that part reports it. */
 export const readyCheck = z
   .strictObject({
     name: z.string(),

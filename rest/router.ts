@@ -33,9 +33,9 @@ export interface RouterOptions<Services> {
   readonly isHostUser?: ((socket: Socket) => Promise<boolean>) | undefined;
   /** Raw name, value pairs put on every answer. */
   readonly headers: readonly string[];
-  /** What answers one method under a path that is no operation's. */
+  /** Routes, by path, for one method under a path of no operation. */
   readonly fixed?: Readonly<Record<string, FixedRoute>>;
-  /** What answers one method under every path that begins so. */
+  /** Routes, by prefix, for one method under every path that begins so. */
   readonly under?: Readonly<Record<string, FixedRoute>>;
 }
 
@@ -100,7 +100,7 @@ function buildAnswer<Services>(
   const takesBody = http.method !== 'get';
   const bodyLimit = bodyLimitOf(operation.access);
   const enrols = operation.access === 'enrolment';
-  // What the edition does not have is refused by its route alone: whatever else is wrong comes after.
+  // An operation that the edition lacks is refused before its input is read: no other fault is reported first.
   const isReadable = operation.edition !== 'pro' || gate.edition === 'pro';
   const open = [...headers, WIRE_HEADER, WIRE_TEXT, ...(operation.shows ? ['Vary', 'Accept'] : [])];
   const hasTag = answersRecord(operation);

@@ -2,9 +2,9 @@ import type { Clock, Log } from '../core/base/ports.ts';
 import type { SharedCounts } from '../core/base/shared.ts';
 import { type RateWindow, type RateWindows, windowsKept } from './rate-windows.ts';
 
-/** What was counted is told to the others so often. */
+/** Interval at which counts are sent to the other control planes, ms. */
 export const TELL_MS = 250;
-/** Who asked for less than such a part of a limit is not told of: most callers never are, and nothing is written for them. */
+/** Counts below a limit divided by this are not sent: most callers stay below it, and nothing is written for them. */
 const UNTOLD_PART = 64;
 /** Keys in one round; the others have the next. */
 const MAX_TOLD = 1_000;
@@ -23,7 +23,7 @@ export interface SharedWindows {
 interface Told {
   readonly window: RateWindow;
   readonly limit: number;
-  /** Of what was counted here, so much. */
+  /** The part of the local count that has been sent. */
   count: number;
 }
 

@@ -13,7 +13,10 @@ export const STREAM_HEADERS: readonly string[] = [
   ...['X-Accel-Buffering', 'no'],
 ];
 
-/** One event. The data is one line in characters that can be seen, so nothing in it can look like another event. */
+/**
+ * Returns the text of an event. The data is one line in characters that can be seen, so nothing in it can look like another
+ * event.
+ */
 export function eventText({
   id,
   event,

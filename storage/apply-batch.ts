@@ -13,11 +13,11 @@ import {
 } from '../core/base/record.ts';
 import { type Body, bodyDigest, decodeBody, encodeBody } from './body.ts';
 
-/** What is at a name that was ever used and is known to history. */
+/** The current or deleted record at a name, for every used name that history still covers. */
 export interface Row {
-  /** That wrote it, or deleted it. */
+  /** The revision that wrote or deleted the record. */
   readonly revision: number;
-  /** Of a live record. */
+  /** The stored body of a live record; null for a deleted one. */
   readonly body: string | null;
 }
 
@@ -26,9 +26,9 @@ type Live<R> = R & { readonly body: string };
 /** The records of one workspace, as a batch reads and writes them. Of a batch that fails the store undoes what was written. */
 export interface Rows<R extends Row> {
   find(key: RecordKey): R | undefined;
-  /** Whether a live record has this id. */
+  /** True if a live record has this id. */
   hasId(uid: string): boolean;
-  /** Whether a record of the group was written after a revision, or deleted, where history is kept of it. */
+  /** True if a record of the group was written after a revision, or deleted after it where its history is kept. */
   hasNewer(group: RecordGroup, revision: number): boolean;
   /** Writes a live record over what was at its name. */
   put(before: R | undefined, draft: RecordDraft, body: string): R;
@@ -44,11 +44,11 @@ export interface Rows<R extends Row> {
 interface Standing {
   readonly name: string;
   readonly revision: number;
-  /** Of its newest commit or event. */
+  /** The time of its newest commit or event. */
   readonly at: number;
 }
 
-/** What the audit log keeps of a batch: an entry without its number. */
+/** The content of a batch's audit log entry, without the entry number. */
 export type Entry = Omit<AuditEntry, 'seq'>;
 
 export interface Applied {
@@ -121,7 +121,7 @@ export function workspacesTold(op: Op): readonly string[] {
   return op.op === 'update' && op.record.kind === 'Workspace' ? [op.record.uid] : [];
 }
 
-/** What the audit log of the installation holds of a commit in a workspace: who is let in there. */
+/** Returns the entry in the installation's log for a workspace commit that changes who has access to the workspace. */
 function toldInstallation({ workspace, changes, ...why }: Commit): readonly Told[] {
   const told = changes.filter(({ record }) => 'installation' in KINDS[record.kind]);
   if (told.length === 0) return [];
@@ -165,7 +165,7 @@ interface Batch<R extends Row> {
 
 interface Written {
   readonly change: Change;
-  /** Of the body that is stored now. */
+  /** The digest of the body that is stored now. */
   readonly digest?: string;
 }
 
@@ -266,7 +266,7 @@ function bodyOf(draft: RecordDraft, createdAt: number, generation: number): Body
   return { name, uid, labels, annotations, spec, status, unique, createdAt, generation };
 }
 
-/** Whether a draft's value will be stored as the value already there. */
+/** True if a draft's value serializes to the value that is already stored. */
 function isSameJson(drafted: unknown, stored: unknown): boolean {
   const text = JSON.stringify(drafted);
   if (text === undefined || text === JSON.stringify(stored)) return drafted === stored || text !== undefined;

@@ -1,7 +1,7 @@
 import type { AuditEntry, AuditQuery } from '../core/base/ports.ts';
 import { foldName } from '../core/base/record.ts';
 
-/** Whether an entry is what a query of the audit log asks for, its time and number apart. */
+/** True if an entry matches an audit log query; time and number are not compared. */
 export function isAskedFor(entry: AuditEntry, { type, actor, kind, name }: AuditQuery): boolean {
   if (type !== undefined && entry.type !== type) return false;
   if (actor !== undefined && entry.actor !== actor) return false;

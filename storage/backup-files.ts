@@ -5,7 +5,7 @@ import path from 'node:path';
 
 const FOLDER = 'backups';
 const NAME = /^mesh-\d{8}T\d{6}Z\.db$/;
-/** One that is being written, with what SQLite keeps beside it. */
+/** The name of an unfinished backup, or of a file that SQLite keeps beside it. */
 const DRAFT = /^mesh-\d{8}T\d{6}Z\.db\.new(?:-journal|-wal|-shm)?$/;
 
 /** Newest first. */
@@ -33,7 +33,7 @@ export function backupTime(file: string): number {
   return Date.parse(`${y}-${mo}-${d}T${h}:${mi}:${s}Z`);
 }
 
-/** What a process that was killed left half written. Files of others in the folder are not among it. */
+/** Returns the unfinished backups that a killed process left behind. Other files in the folder are ignored. */
 export function halfWrittenIn(configDir: string): string[] {
   const folder = path.join(configDir, FOLDER);
   if (!statSync(folder, { throwIfNoEntry: false })) return [];

@@ -56,7 +56,10 @@ export function encodeBody(key: RecordKey, body: Body, before?: Body): string {
   throw new StoreError('too_large', `${key.kind}/${key.name} (${length} of ${most} bytes)`);
 }
 
-/** Whether a version has all that makers wrote of the one before. */
+/**
+ * True if a version keeps the labels, annotations and spec of the previous one, apart from the field that the control plane
+ * writes.
+ */
 function isTold({ kind }: RecordKey, body: Body, before: Body): boolean {
   const { told = '' }: { readonly history: boolean; readonly told?: string } = KINDS[kind];
   const written = ({ labels, annotations, spec }: Body) => [labels, annotations, { ...spec, [told]: undefined }];
@@ -75,7 +78,7 @@ export function packBody(body: StoredBody): Uint8Array {
   return bytes;
 }
 
-/** What the audit log says of a body, live or superseded: SHA-256 of its text, in hexadecimal. */
+/** Returns the digest that the audit log records for a body, live or superseded: SHA-256 of its text, in hexadecimal. */
 export function bodyDigest(stored: StoredBody): string {
   return hash('sha256', textOf(stored), 'hex');
 }

@@ -2,7 +2,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { formatInstant, parseInstant } from '../core/base/time.ts';
 
-/** What the clock of a control plane showed last, so that it does not go back over a restart. */
+/** The latest time that a control plane's clock showed, stored so that the clock does not go back over a restart. */
 export interface ClockMark {
   readonly file: string;
   /** Undefined before the first start, and where the file holds no instant. */

@@ -1,6 +1,6 @@
 import type { Fence } from '../core/base/ports.ts';
 
-/** What is called the entry of a log that says which old versions were dropped. */
+/** The type of the log entry that says which old versions were dropped. */
 export const COMPACTED = 'history.compacted';
 
 /**
@@ -32,7 +32,7 @@ export interface Compaction {
   readonly fence: Fence | undefined;
 }
 
-/** Whether a kept revision lies in [from, until); `keep` is ascending. */
+/** True if a kept revision lies in [from, until); `keep` is ascending. */
 export function isNamed(keep: readonly number[], from: number, until: number): boolean {
   let low = 0;
   let high = keep.length;

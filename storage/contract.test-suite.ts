@@ -6,7 +6,7 @@ import { modelContract } from './contract/model.testkit.ts';
 import { pastContract } from './contract/past.testkit.ts';
 import { treeContract } from './contract/tree.testkit.ts';
 
-/** What any implementation of the Store port must pass. `open` answers an empty store at each call. */
+/** Defines the tests that every implementation of the Store port must pass. `open` returns an empty store at each call. */
 export function storeContract(name: string, open: OpenStore): void {
   describe(name, () => {
     commitContract(open);

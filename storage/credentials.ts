@@ -100,7 +100,7 @@ function readStored(name: string): StoredCredentials {
 
 export const credentialsFile = (configDir: string) => path.join(configDir, NAME);
 
-/** Whether the directory is that of an installation that has been started before. */
+/** True if the directory belongs to an installation that has been started before. */
 export function hasCredentials(configDir: string): boolean {
   return statSync(credentialsFile(configDir), { throwIfNoEntry: false }) !== undefined;
 }

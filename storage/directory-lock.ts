@@ -3,7 +3,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 
-/** Who locks a directory, and what is said to whoever finds it locked. */
+/** The holder of a directory lock, and the refusal for another process that finds the directory locked. */
 export interface LockHolder {
   readonly pidFile: string;
   readonly lockFile: string;

@@ -34,7 +34,7 @@ export function buildFeed(log: Log, readCommits: ReadCommits): Feed {
     const forget = () => {
       if (readings.get(key) === reading) readings.delete(key);
     };
-    // Who was woken along with the first asks before this.
+    // Watchers that woke with the first one read before this.
     reading.finally(() => setImmediate(forget)).catch(() => undefined);
     return reading;
   }
@@ -48,7 +48,7 @@ export function buildFeed(log: Log, readCommits: ReadCommits): Feed {
     while (!signal.aborted) {
       if (closed) throw unavailable('the store is closed');
       const caughtUp = () => !closed && !signal.aborted && (newest.get(workspace) ?? 0) <= seen;
-      // What was published last is known: who has seen it has nothing to read.
+      // The newest published revision is known: a watcher that has seen it has nothing to read.
       const commits = newest.has(workspace) && caughtUp() ? [] : await readTogether(workspace, seen);
       for (const commit of commits) {
         if (signal.aborted) return;
@@ -62,7 +62,7 @@ export function buildFeed(log: Log, readCommits: ReadCommits): Feed {
   return {
     publish(commit) {
       newest.set(commit.workspace, commit.revision);
-      // What was read before it does not hold it.
+      // Earlier readings do not contain this commit.
       for (const key of readings.keys()) if (key.startsWith(`${commit.workspace} `)) readings.delete(key);
       for (const listener of [...listeners]) {
         try {

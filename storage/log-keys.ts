@@ -12,7 +12,10 @@ export const storedLogKey = z.object({
   publicKey: z.base64().refine((text) => Buffer.from(text, 'base64').length === PUBLIC_KEY_BYTES),
   from: z.iso.datetime(),
   until: z.iso.datetime().optional(),
-  /** Of the key before it, which names it as the next. Absent of the first, and of those that older versions made. */
+  /**
+   * The signature by the preceding key, which names this key as its successor. Absent for the first key and for keys made by
+   * older versions.
+   */
   endorsement: z.string().max(MAX_ENDORSEMENT).optional(),
   privateKey: z.string().startsWith('-----BEGIN PRIVATE KEY-----').optional(),
 });

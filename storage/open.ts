@@ -16,13 +16,13 @@ export interface StoreOptions {
 /** A store that is open for writing, and what keeps its file well. */
 export interface OpenStore extends Store {
   readonly upkeep: StoreUpkeep;
-  /** Of a store that servers keep. */
+  /** Present only for a store that runs on database servers. */
   readonly shared?: SharedDatabase;
 }
 
 /**
- * What a database says of the installation that it holds, to all control planes that have it open, and what these keep
- * together in it beside the records.
+ * The facts about the installation in a shared database, for all control planes that have it open, and the state that they
+ * share in it beside the records.
  */
 export interface SharedDatabase extends SharedState {
   /** Says whose it is, unless that is said already. @param keys names the keys that it is written with */
@@ -33,7 +33,7 @@ export interface SharedDatabase extends SharedState {
   renew(): Promise<Claim>;
   /** True while most of its servers answer and choose one that takes writes: no control plane is served by them then. */
   isElecting(): boolean;
-  /** What the clock of its servers shows, ms. */
+  /** Returns the time on the clock of the database servers, ms. */
   now(): Promise<number>;
 }
 
@@ -45,15 +45,15 @@ export interface Claim {
 
 /** A kind of store. `place` is what follows the scheme in its URL. */
 interface StoreKind {
-  /** What follows the scheme, for people. */
+  /** The part of the URL after the scheme, described for people. */
   readonly form: string;
   open(place: string, options: StoreOptions): Promise<OpenStore>;
   openReader(place: string, options: ReaderOptions): StoreReader | Promise<StoreReader>;
   openSource(place: string): Promise<CopySource>;
   openTarget(place: string, now: number): Promise<CopyTarget>;
-  /** What cannot be read in it, where that is known without asking anybody. */
+  /** Returns what is invalid in the place, as far as that is known without contacting a server. */
   problem(place: string): Promise<string | undefined>;
-  /** Whether servers of its own keep it. */
+  /** True if the store runs on servers of its own. */
   readonly isServer: boolean;
   /** The file that it is in, which other threads of the process can open too; undefined for one in memory, or on servers. */
   file(place: string): string | undefined;
@@ -61,7 +61,7 @@ interface StoreKind {
 
 /** By the scheme of their URLs. */
 const STORES: Readonly<Record<string, StoreKind>> = { sqlite, mongodb, 'mongodb+srv': mongodbSrv };
-/** Of a path without a scheme. */
+/** The scheme for a path that has none. */
 const DEFAULT_SCHEME = 'sqlite';
 
 const schemes = Object.keys(STORES).map((scheme) => `${scheme}:`);
@@ -101,19 +101,19 @@ export async function openCopyTarget(url: string, now: number): Promise<CopyTarg
   return kind.openTarget(place, now);
 }
 
-/** What is wrong with the URL of a store, of whom nothing is asked. @throws Error for a scheme that is no store's */
+/** Returns what is wrong with the URL of a store, without contacting the store. @throws Error for a scheme of no store */
 export function addressProblem(url: string): Promise<string | undefined> {
   const { kind, place } = storeAt(url);
   return kind.problem(place);
 }
 
-/** Whether other processes, and other threads of this one, can open the store too. */
+/** True if other processes, and other threads of this one, can open the store too. */
 export function isShared(url: string): boolean {
   const { kind, place } = storeAt(url);
   return kind.isServer || kind.file(place) !== undefined;
 }
 
-/** Whether the store is kept by servers of its own, so that any number of control planes can have it open. */
+/** True if the store runs on servers of its own, so that any number of control planes can have it open. */
 export function isServed(url: string): boolean {
   return storeAt(url).kind.isServer;
 }

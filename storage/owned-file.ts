@@ -62,7 +62,7 @@ export function giveToOwner(directory: string, names: readonly string[]): void {
   const { uid, gid } = statSync(directory);
   for (const name of names) {
     const file = path.join(directory, name);
-    // Of a link of theirs, the link: not what it leads to.
+    // Changes the owner of a symbolic link itself, not of its target.
     if (lstatSync(file, { throwIfNoEntry: false })) lchownSync(file, uid, gid);
   }
 }

@@ -11,11 +11,11 @@ export interface ReaderOptions {
 export interface StoreReader extends Store {
   /** Tells the listeners of `onCommit` of what was committed to a workspace since the last time. */
   refresh(workspace: string): Promise<void>;
-  /** Of a store that servers keep: names the keys that it is written with, where that is said. */
+  /** Names the keys that the store is written with, if the database says so. Present only for a store that runs on servers. */
   claimedWith?(): Promise<string | undefined>;
 }
 
-/** What is read of a store. */
+/** The operations of a store that only read. */
 export type Reads = Pick<
   Store,
   | 'get'

@@ -1,4 +1,4 @@
-/** What keeps the file of a store well while it is open. */
+/** The maintenance of a store's file while it is open. */
 export interface StoreUpkeep {
   /** Where it is, links followed; undefined of one in memory. */
   readonly file: string | undefined;
@@ -18,7 +18,7 @@ export interface StoreUpkeep {
   rescue(): Promise<string | undefined>;
 }
 
-/** Of a store that keeps itself. */
+/** The upkeep of a store that needs none. */
 export const noUpkeep: StoreUpkeep = {
   file: undefined,
   problem: () => undefined,

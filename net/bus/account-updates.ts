@@ -19,13 +19,13 @@ export interface Trouble {
 
 export interface AccountUpdateOptions {
   readonly place: BusPlace;
-  /** Of a user of the system account. */
+  /** The credentials of a user of the system account. */
   readonly signIn: () => Pick<NodeConnectionOptions, 'authenticator'>;
   /** Public key of the account that nodes are in. */
   readonly account: string;
   /** A key with which its operator signs accounts. */
   readonly operator: SigningKey;
-  /** Whether this process is the one that tells the servers. */
+  /** True if this process is the one that updates the servers. */
   readonly isInCharge: () => boolean;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -59,7 +59,7 @@ export class AccountUpdates {
   #round: Promise<void> | undefined;
   #isStopped = false;
   #problem: string | undefined = 'the servers have not been told yet';
-  /** What was said of the trouble that is not over, by its kind. */
+  /** The last reported reason of each trouble that is not over, by its kind. */
   readonly #said = new Map<Trouble['kind'], string>();
   #updates = 0;
   #revoked = 0;
@@ -95,7 +95,7 @@ export class AccountUpdates {
     return { updates: this.#updates, revoked: this.#revoked };
   }
 
-  /** What that user was given does not hold, until (ms) none of it lives any more. */
+  /** Revokes the credentials of a user until (ms) all of them have expired. */
   revoke(user: string, until: number): void {
     this.#regained.delete(user);
     this.#lost.set(user, Math.ceil(until / 1_000));
@@ -128,7 +128,7 @@ export class AccountUpdates {
     this.#dueAt = at;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      // One round at a time; what comes meanwhile is in the next.
+      // Runs one round at a time; changes that come meanwhile go into the next.
       this.#round = (this.#round ?? Promise.resolve()).then(() => this.#run());
     }, ms);
   }
@@ -174,7 +174,7 @@ export class AccountUpdates {
     if (this.#isStopped) return;
     const reason = error instanceof Error ? error.message : 'the server closed the connection';
     this.#problem = reason;
-    // One that tells nobody has no trouble with it; each new attempt says whether it still is so.
+    // A process that is not in charge reports no trouble, and a reason that was reported already is not repeated.
     if (!this.#options.isInCharge() || this.#said.get(kind) === reason) return;
     this.#said.set(kind, reason);
     this.#options.onTrouble({ kind, reason, server });

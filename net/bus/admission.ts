@@ -13,7 +13,10 @@ export interface Admitted {
 
 const CONTROL = /^mesh\.control\.([^.]+)\.([^.]+)\./;
 
-/** What the embedded bus does with messages to the control plane, where the servers of others do not: their rate, and where answers may go. */
+/**
+ * Limits messages to the control plane on servers that do not do so themselves, as the embedded bus does: their rate, and the
+ * subjects that may receive replies.
+ */
 export class Admission {
   readonly #mode: AdmissionMode;
   readonly #node = new SourceLimit(CONTROL_PACE.node.perSecond, CONTROL_PACE.node.burst);

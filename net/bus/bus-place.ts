@@ -8,7 +8,7 @@ export interface BusPlace {
   readonly tls: boolean;
   /** PEM text of whom its certificates come from; whom this machine trusts unless set. */
   readonly ca?: string;
-  /** Of the URL. */
+  /** The credentials in the URL. */
   readonly login: { readonly user: string; readonly pass: string } | { readonly token: string } | undefined;
 }
 

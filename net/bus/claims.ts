@@ -9,7 +9,7 @@ export const NODE_JWT_MS = 24 * 3_600_000;
 const NO_LIMIT = -1;
 const UNLIMITED_USER = { subs: NO_LIMIT, data: NO_LIMIT, payload: NO_LIMIT };
 
-/** Of the operator, who signs accounts with a key that is not its own. */
+/** Returns the claims of the operator, who signs accounts with a separate key. */
 export function operatorClaims(operator: string, signer: string, systemAccount: string, iat: number): Claims {
   return {
     sub: operator,
@@ -19,7 +19,7 @@ export function operatorClaims(operator: string, signer: string, systemAccount: 
   };
 }
 
-/** Of an account whose users are signed by that key. */
+/** Returns the claims of an account whose users the key of `signer` signs. */
 export function accountClaims(account: string, name: string, signer: string, iat: number): Claims {
   const limits = {
     ...UNLIMITED_USER,
@@ -38,7 +38,7 @@ interface Subjects {
   readonly deny?: readonly string[];
 }
 
-/** Of somebody in an account; without subjects all rights there. */
+/** Returns the claims of a user in an account. Without subjects the user has all rights there. */
 export function userClaims(
   user: string,
   account: string,
@@ -56,7 +56,7 @@ export interface NodeUser {
   readonly key: string;
 }
 
-/** What a node signs in with, with the rights that the embedded bus gives it. Times in ms. */
+/** Returns the JWT that a node signs in with, with the rights that the embedded bus gives it. Times in ms. */
 export function nodeJwt(
   { workspace, peer, key }: NodeUser,
   account: string,

@@ -10,7 +10,7 @@ import type { Bus, BusChange } from './port.ts';
 
 export interface ExternalBusOptions {
   readonly place: BusPlace;
-  /** What the control plane signs in with, read at each connect. */
+  /** The credentials that the control plane signs in with, read at each connect. */
   readonly signIn: () => Pick<NodeConnectionOptions, 'authenticator' | 'inboxPrefix'>;
   readonly mode: AdmissionMode;
   /** It is not reached, for a reason, said at each attempt; `lost` is the server whose connection ended just now. */
@@ -49,7 +49,7 @@ export class ExternalBus implements Bus {
   constructor(options: ExternalBusOptions) {
     this.#options = options;
     this.#admission = new Admission(options.mode);
-    // What was dropped was lost, as in an outage.
+    // Dropped messages are lost, as in an outage.
     this.#backlog = new Backlog(() => this.#tell('up'));
   }
 
@@ -138,7 +138,7 @@ export class ExternalBus implements Bus {
     this.#backlog.sent(payload.length, () => connection.flush());
   }
 
-  /** Who sent something is proven by its subject, or by nothing. */
+  /** Does nothing: the subject proves the sender of a message, or nothing does. */
   identify(): void {}
 
   async flush(): Promise<void> {

@@ -30,7 +30,7 @@ export function encodeJwt({ sub, name, iat, exp, nats }: Claims, issuer: Signing
   return `${text}.${Buffer.from(issuer.sign(Buffer.from(text))).toString('base64url')}`;
 }
 
-/** What a JWT says, without a look at its signature; undefined where it is none. */
+/** Returns the claims of a JWT without verifying its signature; undefined if it is no JWT. */
 export function readJwt(jwt: string): Claims | undefined {
   try {
     const claims = JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString());

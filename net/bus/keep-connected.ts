@@ -5,7 +5,7 @@ export interface KeepOptions {
   readonly servers: readonly string[];
   /** Read at each connect, for all that are tried: credentials change. */
   readonly connecting: (servers: readonly string[]) => NodeConnectionOptions;
-  /** Whether a server, `host:port`, that another one told of is tried too; asked at each connect. */
+  /** True if a server, `host:port`, that another server announced may be tried too; called at each connect. */
   readonly follows: (server: string) => boolean;
   readonly firstRetryMs: number;
   readonly lastRetryMs: number;
@@ -113,7 +113,7 @@ export class KeptConnection {
     return connection;
   }
 
-  /** What it tells of other servers outlives the connection. */
+  /** Stores the servers that this one announces, which outlive the connection. */
   async #hearOfServers(connection: NatsConnection): Promise<void> {
     const take = () => {
       this.#told = connection.info?.connect_urls ?? [];
@@ -137,7 +137,7 @@ export class KeptConnection {
   }
 }
 
-/** Whether a URL or `host:port` is at that `host:port`. */
+/** True if a URL or `host:port` has that `host:port`. */
 function isAt(server: string, place: string): boolean {
   return server.replace(/^[a-z]+:\/\//i, '') === place;
 }

@@ -5,9 +5,9 @@ export interface BusChange {
   readonly kind: 'down' | 'up' | 'refused';
 }
 
-/** What the control plane needs of a bus, embedded or elsewhere. */
+/** The bus as the control plane uses it, embedded or external. */
 export interface Bus {
-  /** Whether messages go through now. */
+  /** True while messages go through. */
   readonly isUp: boolean;
   /** Calls the handler for every message on the subject, wildcards allowed. Returns how to end it. */
   subscribe(subject: string, handler: (delivery: Delivery) => void, queue?: string): () => void;
@@ -15,7 +15,7 @@ export interface Bus {
   readonly maxPayload: number;
   /** Sends a message, which is lost while the bus is away. */
   publish(subject: string, payload: Uint8Array, reply?: string): void;
-  /** What a delivery brought proves whose connection it came on. */
+  /** Attributes the connection of a delivery to a node, once the content of the delivery has proven the sender. */
   identify(delivery: Delivery, node: string): void;
   /** Resolves when the bus has what was said before, or is away. */
   flush(): Promise<void>;

@@ -10,9 +10,10 @@ const SKEW_S = 60;
 const LIFE_S = NODE_JWT_MS / 1_000;
 
 /**
- * What an account has to revoke: what it does already, and who lost its place, with the second until which anything that
- * it was given lives; but not who has it again. What is over is left out. Beyond the limit the older half gives way to one
- * line for everybody: nodes that were let in before then are let in anew, which those that lost their place are not.
+ * Returns the revocations for an account: its present ones and the users that lost their place, each with the second until
+ * which any of its credentials is valid. Leaves out users that regained their place, and revocations that are over. Beyond the
+ * limit the older half gives way to one entry for everybody: nodes that were admitted before then are admitted anew, except
+ * those that lost their place.
  */
 export function mergedRevocations(
   held: Revocations,

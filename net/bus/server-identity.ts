@@ -3,9 +3,9 @@ import { checkServerIdentity } from 'node:tls';
 export type ServerIdentityCheck = typeof checkServerIdentity;
 
 /**
- * Whether a certificate is that of a server of the bus. One that is known by its name has to have this name. Node knows
- * none for a server that is known by its address, which is no server name (RFC 6066, 3): its certificate has to have a
- * host of the list.
+ * Returns a check that a certificate belongs to a server of the bus. A server that is known by its name must have this name.
+ * Node passes no name for a server that is known by its address, which is no server name (RFC 6066, 3): its certificate must
+ * have a host of the list.
  */
 export function identifiedAs(hosts: () => readonly string[]): ServerIdentityCheck {
   return (name, certificate) => {

@@ -45,7 +45,7 @@ export class Bench {
   }
 }
 
-/** One connection of a `Bench`. */
+/** A connection of a `Bench`. */
 export class Line {
   readonly session: Session;
   greeting = '';
@@ -66,7 +66,7 @@ export class Line {
     return this;
   }
 
-  /** What came since the last read. */
+  /** Returns the text received since the last read. */
   read(): string {
     const text = this.#text;
     this.#text = '';

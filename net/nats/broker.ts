@@ -26,7 +26,7 @@ export interface BrokerOptions {
   readonly limits?: Partial<Limits>;
   readonly host?: string;
   readonly port?: number;
-  /** What INFO says of TLS; undefined where there is none. */
+  /** The TLS mode that INFO announces; undefined without TLS. */
   readonly tls?: 'required' | 'available';
   /** Called in the midst of a large fan-out: carry out the commands there are, so that memory does not pile up. */
   readonly relieve?: () => void;
@@ -114,7 +114,7 @@ export class Broker implements Hub {
     this.#stalls.release(session);
   }
 
-  /** What to do now. Call once a tick, and early when much is `fresh`. */
+  /** Returns the commands to carry out now. Call once a tick, and early when much is `fresh`. */
   takeCommands(): readonly Command[] {
     const writes = this.#writes.takeCommands();
     this.fresh = 0;

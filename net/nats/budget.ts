@@ -1,4 +1,4 @@
-/** What a connection holds of what all share. */
+/** The amounts of shared resources that a connection holds. */
 export interface Amounts {
   connections: number;
   subscriptions: number;
@@ -34,7 +34,7 @@ export class Budget {
     this.#above = above;
   }
 
-  /** Whether it could take as much, and all above it too. */
+  /** True if the amount fits here and in all budgets above. */
   fits(kind: Kind, amount: number): boolean {
     if (!this.hasRoom(kind, amount)) return false;
     return this.#above === undefined || this.#above.fits(kind, amount);

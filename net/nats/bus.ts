@@ -60,7 +60,7 @@ export class EmbeddedBus implements Bus {
     return address;
   }
 
-  /** Whether the broker runs now. */
+  /** True while the broker runs. */
   get isUp(): boolean {
     return this.#state === 'up';
   }
@@ -135,7 +135,10 @@ export class EmbeddedBus implements Bus {
     this.#send({ kind: 'credentials', set: [], remove: ids });
   }
 
-  /** What a delivery brought proves whose connection it came on: its limits are those of that node from now on. */
+  /**
+   * Attributes the connection of a delivery to a node, which the content of the delivery has proven: the limits of that node
+   * apply from now on.
+   */
   identify({ connection }: Delivery, node: string): void {
     this.#send({ kind: 'identify', connection, node });
   }

@@ -1,6 +1,6 @@
 import { MAX_SIZE_DIGITS } from './limits.ts';
 
-/** What the parser asks of single bytes and runs of them. */
+/** The tests of single bytes and runs of bytes that the parser uses. */
 
 export const LF = 10;
 export const CR = 13;
@@ -45,7 +45,10 @@ export function latin1(buffer: Uint8Array, from: number, to: number): string {
   return Buffer.from(buffer.buffer, buffer.byteOffset + from, to - from).toString('latin1');
 }
 
-/** One byte for each character: what the wire carries. In memory of its own, as a part of Node's pool keeps 64 KB of it. */
+/**
+ * Encodes one byte for each character, as on the wire. The bytes have memory of their own, as a part of Node's pool keeps 64 KB
+ * of it.
+ */
 export function bytesOf(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text, 'latin1'));
 }

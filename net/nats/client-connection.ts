@@ -13,7 +13,7 @@ export class ClientConnection {
   socket: Socket;
   readonly #broker: Pick<Broker, 'take' | 'written'>;
   readonly #onWritten: () => void;
-  /** What the socket has not taken yet. */
+  /** The bytes that the socket has not taken yet. */
   #writing: Chunk | undefined;
   #started = 0;
   #finished = 0;

@@ -15,7 +15,7 @@ export interface Delivery {
   readonly connection: number;
 }
 
-/** What the outside has to do, in this order. */
+/** A command for the code around the broker; commands are carried out in this order. */
 export type Command =
   /** `take()` bytes of the session, write them, report `written()`, until there are none. */
   | { readonly kind: 'write'; readonly session: Session }

@@ -1,4 +1,4 @@
-/** What a client says of itself in CONNECT. Names and defaults are those of nats-server. */
+/** The options that a client sends in CONNECT. Names and defaults are those of nats-server. */
 export interface ConnectOptions {
   readonly verbose: boolean;
   readonly pedantic: boolean;

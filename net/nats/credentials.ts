@@ -23,7 +23,7 @@ export function credentialDigest(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-/** Who may connect. The table is filled by the control plane; an unknown, expired or removed secret is refused. */
+/** The credentials that may connect. The control plane fills the table; an unknown, expired or removed secret is refused. */
 export class CredentialTable {
   readonly #byId = new Map<string, Credential>();
   readonly #byDigest = new Map<string, Credential>();

@@ -19,7 +19,7 @@ export type CloseReason =
   | 'limit'
   | 'shutdown';
 
-/** What a session needs from the broker around it. */
+/** The parts of the broker that a session needs. */
 export interface Hub {
   readonly limits: Limits;
   readonly metrics: Metrics;

@@ -1,4 +1,4 @@
-/** What the broker says of itself and of the connection. */
+/** The facts about the broker and the connection that INFO carries. */
 export interface Info {
   readonly serverId: string;
   readonly host?: string;

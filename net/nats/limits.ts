@@ -9,9 +9,11 @@ export interface Limits {
   readonly maxControlLine: number;
   /** Open connections. A refused one hears so; the plane is built for 50,000 nodes. */
   readonly maxConnections: number;
-  /** What one node holds at most: it needs one connection with four subscriptions; others are of earlier connects. */
+  /** The most that one node may hold: it needs one connection with four subscriptions; others are of earlier connects. */
   readonly node: Share;
-  /** What all strangers behind one address hold at most: nodes until they have proven themselves, tools on the open bus. */
+  /**
+   * The most that all strangers behind one address may hold: nodes until they have proven themselves, tools on the open bus.
+   */
   readonly address: Share;
   /** Bytes of memory for the subscriptions of all connections, by `subscriptionBytes`: 50,000 nodes need half. */
   readonly maxTotalSubscriptionBytes: number;
@@ -44,7 +46,7 @@ export interface Limits {
 /** Every receiver has at least 2.5 MB (net/nats/README.md). */
 export const MIN_PENDING_BYTES = 2_621_440;
 
-/** What the parser looks at. */
+/** The limits that the parser enforces. */
 export type ParserLimits = Pick<Limits, 'maxPayload' | 'maxControlLine'>;
 
 export const DEFAULT_LIMITS: Limits = {
@@ -90,7 +92,7 @@ export interface Pace {
  */
 export const CONTROL_PACE = {
   node: { perSecond: 10, burst: 50 },
-  /** Of a connection that has proven nothing, of all of those behind one address, and of all of them. */
+  /** The rates of an unproven connection, of all of those behind one address, and of all of them. */
   stranger: { perSecond: 10, burst: 20 },
   address: { perSecond: 500, burst: 1_000 },
   strangers: { perSecond: 4_000, burst: 4_000 },
@@ -123,8 +125,9 @@ export const BUFFER_SIZES = [
 ] as const;
 
 /**
- * What is kept once for many receivers before they are written. The bytes are what one write should have: fewer make
- * more writes, more leave the CPU cache. The frames bound what a receiver with a long sid can make of it.
+ * Bytes, and below frames, that are stored once for many receivers until they are written. The bytes are the size that one
+ * write should have: fewer make more writes, more leave the CPU cache. The frames bound the size that a receiver with a long
+ * sid can make of it.
  */
 export const SHARED_BUFFER_BYTES = 65_536;
 export const SHARED_BUFFER_FRAMES = 256;

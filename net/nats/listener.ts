@@ -211,10 +211,10 @@ export class NatsListener {
 
   #follow(connection: ClientConnection): void {
     const { socket, session } = connection;
-    // What broke the connection does not matter: 'close' follows.
+    // The error does not matter: 'close' follows.
     socket.on('error', () => {});
     socket.on('end', () => {
-      // What it asked before it stopped sending is still answered.
+      // Requests that came before the end are still answered.
       this.flush();
       socket.end();
     });

@@ -3,7 +3,7 @@ import type { Credential } from './credentials.ts';
 import type { ListenerOptions } from './listener.ts';
 import type { Metrics } from './metrics.ts';
 
-/** What the main thread and the broker's thread say to each other. */
+/** The messages between the main thread and the broker's thread. */
 
 export interface OutgoingMessage {
   readonly subject: string;
@@ -16,7 +16,7 @@ export type ToWorker =
   | { readonly kind: 'unsubscribe'; readonly sid: string }
   | { readonly kind: 'publish'; readonly messages: readonly OutgoingMessage[] }
   | { readonly kind: 'credentials'; readonly set: readonly Credential[]; readonly remove: readonly string[] }
-  /** What came on that connection proves that it is that node's. */
+  /** The content of a delivery has proven that its connection is that node's. */
   | { readonly kind: 'identify'; readonly connection: number; readonly node: string }
   /** The control plane has handled deliveries; as many more may be on the way. */
   | { readonly kind: 'acknowledge'; readonly messages: number; readonly bytes: number }
@@ -42,7 +42,9 @@ export interface ControlSubscription {
   readonly queue?: string;
 }
 
-/** What the thread starts with: who may come and what the control plane hears are known before the port listens. */
+/**
+ * The options that the thread starts with. Credentials and the control plane's subscriptions are known before the port listens.
+ */
 export interface WorkerOptions extends ListenerOptions {
   readonly subscriptions: readonly ControlSubscription[];
   readonly credentials: readonly Credential[];

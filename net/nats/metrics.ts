@@ -1,4 +1,4 @@
-/** What the broker counts. Names end in their unit, `_total` for what only rises. */
+/** The counters of the broker. Names end in their unit, `_total` for counters that only rise. */
 export interface Metrics {
   connections: number;
   connections_total: number;

@@ -114,7 +114,7 @@ export class Outbox {
     return { buffer: this.#current, bytes: this.#current.subarray(0, this.#length), owner: this.#pool };
   }
 
-  /** What comes now is not in the shared buffer: from here on all is in buffers. */
+  /** Leaves the shared buffer, which the next frame is not in: from here on all frames are in buffers of the outbox. */
   #leave(shared: SharedBuffer): void {
     const { head, from, to } = this.#run;
     this.#shared = undefined;
@@ -145,7 +145,7 @@ export class Outbox {
 
 export interface Chunk {
   readonly bytes: Uint8Array;
-  /** What goes back to its owner. */
+  /** The buffer that goes back to its owner. */
   readonly buffer: Uint8Array;
   readonly owner: { give(buffer: Uint8Array): void };
 }

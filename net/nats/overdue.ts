@@ -1,7 +1,7 @@
 import type { Limits } from './limits.ts';
 import type { Session } from './session.ts';
 
-/** What time has brought for a connection: a ping is due, or it has to end. */
+/** The action that is due on a connection: a ping, or its end for a reason. */
 export type Overdue = 'ping' | 'auth-timeout' | 'expired' | 'slow' | 'stale';
 
 /** The last words to a connection that ends for it. */

@@ -19,11 +19,11 @@ export function pacedOf(subject: string): Paced | undefined {
 export class Paces {
   readonly #paces = { control: limitsOf(CONTROL_PACE), signal: limitsOf(SIGNAL_PACE) };
 
-  /** Whether a message of that many bytes may pass. */
+  /** True if a message of that many bytes is within its rate. */
   admit({ source, id }: Session, paced: Paced, subject: string, bytes: number, now: number): boolean {
     const limits = this.#paces[paced];
     const cost = Math.ceil((bytes + 1) / PACED_BYTES);
-    // What goes to a node by its receiver, whatever the rest of an inbox is called; requests all together.
+    // Messages to a node are counted by receiver, whatever the rest of an inbox is called; requests are counted together.
     const to = paced === 'signal' ? (INBOX.exec(subject)?.[1] ?? subject) : '';
     if (source.node !== undefined) return limits.node.take(`${source.name} ${to}`, now, cost);
     // The narrowest first: what one of them sends too much must not use up what others have.

@@ -92,7 +92,7 @@ export class Parser {
     return at;
   }
 
-  /** Whether a look at what is carried would tell nothing new. */
+  /** True while another look at the carried bytes would find nothing new. */
   #awaitsMore(isLineOpen: boolean): boolean {
     return isLineOpen ? this.#carried > LONGEST_NAME : this.#need > 0 && this.#carried < this.#need - 1;
   }
@@ -126,7 +126,7 @@ export class Parser {
     return FAILED;
   }
 
-  /** One operation from `at` on. Returns the offset behind it, INCOMPLETE or FAILED. */
+  /** Parses one operation from `at` on. Returns the offset behind it, INCOMPLETE or FAILED. */
   #step(buffer: Uint8Array, at: number, end: number, sink: Sink): number {
     const first = lower(buffer, at);
     if (sink.awaitingAuth && first !== 0x63) {
@@ -235,7 +235,7 @@ export class Parser {
   }
 }
 
-/** One for all parsers: what it reads lives only while the sink is called. */
+/** All parsers share one reader: its result lives only while the sink is called. */
 const publishes = new PublishReader();
 
 type LineName = 'sub' | 'unsub' | 'connect' | 'info' | '-err';

@@ -8,7 +8,7 @@ export class PendingWrites {
   #awake: Session[] = [];
   #inFlight = 0;
 
-  /** Of memory that waits. */
+  /** The bytes of memory that wait for receivers. */
   get bytes(): number {
     return this.#inFlight + this.pool.queued;
   }

@@ -1,6 +1,6 @@
 import { covers, hasWildcard, overlaps } from './subject.ts';
 
-/** What a connection may do. A deny wins; an absent `allow` means everything not denied. */
+/** The rights of a connection. A deny wins; an absent `allow` means everything not denied. */
 export interface Permissions {
   readonly publish: Rules;
   readonly subscribe: Rules;

@@ -102,7 +102,7 @@ export class Publishing {
     return false;
   }
 
-  /** What comes too fast is dropped without a word: whoever means it tries again. */
+  /** True if a message is within its rate. One beyond it is dropped without an error: an honest sender tries again. */
   #isInPace(from: Session, { paced, subject }: Route<Subscription>, publication: Publication): boolean {
     const bytes = publication.payloadEnd - publication.payloadStart;
     if (from.internal || paced === undefined || this.#paces.admit(from, paced, subject, bytes, this.#hub.now))
@@ -147,7 +147,7 @@ export class Publishing {
     return this.#shared;
   }
 
-  /** One member of a queue group, at random; the next one when that one must not have it. */
+  /** Delivers to one member of a queue group, at random, and to the next one if that one must not have the message. */
   #deliverToOne(
     from: Session,
     route: Route<Subscription>,

@@ -24,7 +24,7 @@ export interface Route<S extends Routable> {
   readonly subject: string;
   readonly bytes: Uint8Array;
   readonly hash: number;
-  /** What its messages are held to a rate as. */
+  /** The kind of rate limit on its messages; undefined without one. */
   readonly paced: Paced | undefined;
   readonly plain: readonly Target<S>[];
   readonly queues: readonly (readonly Target<S>[])[];

@@ -40,13 +40,13 @@ const PARSE_ERRORS: Readonly<Record<ParseError, string | undefined>> = {
   partial: 'Maximum Buffered Data Exceeded',
 };
 
-/** One connection: its options, rights, subscriptions and what waits for it. */
+/** A connection: its options, rights, subscriptions and pending output. */
 export class Session implements Sink {
   readonly id: number;
   readonly internal: boolean;
   readonly address: string;
   readonly outbox: Outbox;
-  /** What it holds. */
+  /** The shared resources that it holds. */
   readonly budget: Budget;
   source: Source;
   permissions: Permissions;

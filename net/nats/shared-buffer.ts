@@ -11,8 +11,8 @@ export interface Run {
 }
 
 /**
- * What many receivers get alike, once for all: frames without their starts, which differ. A receiver notes from which
- * frame to which; its bytes are put together when it is written, in a buffer that is still in the CPU cache.
+ * The output that many receivers have in common, stored once: frames without their starts, which differ. A receiver notes its
+ * first and last frame; its bytes are put together when it is written, in a buffer that is still in the CPU cache.
  */
 export class SharedBuffer {
   readonly #pool: BufferPool;
@@ -35,7 +35,7 @@ export class SharedBuffer {
     return this.#ends.length - 1;
   }
 
-  /** Whether there is room for a frame; begins anew when nobody needs those before it. */
+  /** True if there is room for a frame. Starts over if no outbox needs the frames before it. */
   fits(tail: Uint8Array): boolean {
     if (this.#holders === 0) this.#clear();
     return this.frames < SHARED_BUFFER_FRAMES && this.#end + tail.length <= SHARED_BUFFER_BYTES;

@@ -1,4 +1,4 @@
-/** One PUB or HPUB within `buffer`, valid during the call only. Offsets are used so that nothing is copied. */
+/** A PUB or HPUB within `buffer`, valid during the call only. Offsets are used so that nothing is copied. */
 export interface Publication {
   buffer: Uint8Array;
   subjectStart: number;

@@ -2,7 +2,7 @@ import { type Limits, MIN_PENDING_BYTES } from './limits.ts';
 import type { Session } from './session.ts';
 import type { Source } from './sources.ts';
 
-/** Whether so much waits for a receiver that it is cut off; `waiting` are the bytes that wait for all of them. */
+/** True if a receiver has so much pending that it is cut off. `waiting` is the number of bytes pending for all receivers. */
 export function isTooSlow(
   { pending, source, inFlight }: Session,
   waiting: number,

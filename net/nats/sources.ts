@@ -13,7 +13,7 @@ export interface Source {
   readonly sessions: Set<Session>;
 }
 
-/** What a session takes along, besides its place. */
+/** The amounts that a session takes along to another source, besides its connection. */
 const MOVED = ['subscriptions', 'subscriptionBytes', 'partialBytes'] as const satisfies readonly Kind[];
 
 /** The control plane itself, which nothing limits. */
@@ -66,7 +66,7 @@ export class Sources {
     const source = this.#source(`node ${node}`, node, () => new Budget(this.#limits.node, this.all));
     const { held } = session.budget;
     if (MOVED.every((kind) => source.budget.hasRoom(kind, held[kind]))) {
-      // What is left of earlier connects may not know yet that it is dead.
+      // A session of an earlier connect may be dead without knowing it yet.
       for (const earlier of source.sessions) {
         if (source.budget.hasRoom('connections', held.connections)) break;
         earlier.fail('maximum connections exceeded', 'limit');

@@ -1,7 +1,7 @@
 import { ownCopy } from './bytes.ts';
 import { hasWildcard } from './subject.ts';
 
-/** What the index stores: anything with a subject and, for a queue group, its name. */
+/** An entry of the index: anything with a subject and, for a queue group, its name. */
 export interface Entry {
   readonly subject: string;
   readonly queue: string | undefined;
@@ -13,7 +13,7 @@ export interface Match<E extends Entry> {
   readonly queues: readonly (readonly E[])[];
 }
 
-/** Who has subscribed one subject. */
+/** The subscribers of one subject. */
 interface Subscribers<E extends Entry> {
   plain: Set<E> | undefined;
   queues: Map<string, Set<E>> | undefined;
@@ -27,7 +27,7 @@ interface Node<E extends Entry> extends Subscribers<E> {
 const ENTRY_BYTES = 768;
 const NODE_BYTES = 256;
 
-/** What a subscription costs in memory at most. */
+/** Returns the most memory that a subscription takes, in bytes. */
 export function subscriptionBytes({ subject, queue, sid }: Entry & { readonly sid: string }): number {
   const nodes = hasWildcard(subject) ? subject.split('.').length : 0;
   return ENTRY_BYTES + nodes * NODE_BYTES + 2 * subject.length + sid.length + (queue?.length ?? 0);

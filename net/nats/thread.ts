@@ -5,7 +5,7 @@ import type { FromWorker, ToWorker, WorkerOptions } from './messages.ts';
 
 const WORKER = new URL(`./worker${path.extname(import.meta.url)}`, import.meta.url);
 
-/** One life of the broker's thread. */
+/** A life of the thread that runs the broker. */
 export class BusThread {
   /** Settles when the thread has ended: with its error when it failed. */
   readonly ended: Promise<Error | undefined>;

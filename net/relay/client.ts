@@ -33,7 +33,7 @@ export type RelayClientEvent =
 
 export type RelayClientState = 'new' | 'hello-sent' | 'proof-sent' | 'ready' | 'closed';
 
-/** One session of a node with a relay, without its socket. */
+/** A session of a node with a relay, without its socket. */
 export class RelayClient {
   readonly #hello: Hello;
   readonly #keyPair: KeyPair;
@@ -125,7 +125,7 @@ export class RelayClient {
 
   #handle(message: MessageTo<'node'> | Refusal, now: number): RelayClientEvent | undefined {
     if (typeof message === 'string') {
-      // What a later version says means nothing to us, and what another node sent is not the relay's fault.
+      // A message of a later version is ignored, and a bad packet of another node is not the relay's fault.
       return message === 'malformed' ? this.#close('protocol', 0) : undefined;
     }
     switch (message.type) {

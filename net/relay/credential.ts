@@ -13,7 +13,7 @@ const EXPIRY_AT = KEY_AT + KEY_BYTES;
 const MAC_AT = EXPIRY_AT + 8;
 export const CREDENTIAL_BYTES = MAC_AT + MAC_BYTES;
 
-/** What a credential says: this key may use the relay inside this workspace until then (milliseconds since the epoch). */
+/** The grant of a credential: this key may use the relay inside this workspace until then (milliseconds since the epoch). */
 export interface RelayGrant {
   readonly workspace: Uint8Array;
   readonly publicKey: Uint8Array;

@@ -11,7 +11,7 @@ const NO_BYTES = new Uint8Array(0);
 export class Forwarder {
   readonly #counters: RelayCounters;
   readonly #passed: (to: RelaySession) => void;
-  /** Of the span under way: whom it is for, and where it lies. */
+  /** The receiver of the span under way; the fields below locate the span. */
   #to: RelaySession | undefined;
   #bytes: Uint8Array = NO_BYTES;
   #start = 0;

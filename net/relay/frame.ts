@@ -13,7 +13,7 @@ export const HEADER_BYTES = 16;
 const MAX_FRAME_BYTES = 65_536;
 export const MAX_PAYLOAD_BYTES = MAX_FRAME_BYTES - HEADER_BYTES;
 
-/** What a header says beside its version and the length of what follows. */
+/** The fields of a header beside its version and the length of the payload. */
 export interface Header {
   readonly type: number;
   readonly flags: number;

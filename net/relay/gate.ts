@@ -22,7 +22,7 @@ export interface Claim {
   readonly expiresAt: number;
 }
 
-/** Who may use the relay. Answers a reason for every no. */
+/** Decides who may use the relay, and gives a reason for every refusal. */
 export class Gate {
   readonly #keys: RelayKeys;
   readonly #relayKey: Uint8Array;
@@ -75,7 +75,7 @@ export class Gate {
     return Buffer.compare(grant.workspace, workspace) === 0 ? grant.expiresAt : 'bad-credential';
   }
 
-  /** What a credential grants to this key. */
+  /** Returns the grant of a credential to this key, or the reason for a refusal. */
   #grant(credential: Uint8Array, publicKey: Uint8Array, now: number) {
     const checked = checkCredential(this.#keys, credential, now);
     if (!checked.ok) return checked.reason === 'expired' ? 'credential-expired' : 'bad-credential';

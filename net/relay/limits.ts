@@ -3,7 +3,7 @@ import type { PlaceLimits } from './places.ts';
 
 /** Every bound of a relay; README.md lists them with their reasons. */
 export interface RelayLimits {
-  /** Of nodes that have proven themselves. */
+  /** Sessions of nodes that have proven themselves. */
   readonly maxSessions: number;
   /** Connections that have not shown a credential yet; these take no place of a session. */
   readonly unproven: PlaceLimits;

@@ -16,7 +16,7 @@ const TICK_MS = 1_000;
 /** How long `stop` waits for clients to move. */
 const DRAIN_MS = 2_000;
 
-/** What is read at most at once. */
+/** The most that one read takes. */
 const READ_BUFFER_BYTES = 65_536;
 
 export interface RelayListenerOptions {
@@ -36,7 +36,7 @@ export class RelayListener {
   readonly #options: RelayListenerOptions;
   readonly #relay: RelayServer;
   readonly #sockets = new Map<RelaySession, Socket>();
-  /** One for all connections: a new one for each read would keep the garbage collector busy. */
+  /** All connections share this buffer: a new one for each read would keep the garbage collector busy. */
   readonly #readBuffer = new Uint8Array(READ_BUFFER_BYTES);
   #server: Server | undefined;
   #ticker: NodeJS.Timeout | undefined;
@@ -150,7 +150,7 @@ export class RelayListener {
     const onWritten = (error?: Error | null) => {
       if (error) return;
       session.outbox.written();
-      // What gathered meanwhile goes out now.
+      // Writes the frames that gathered meanwhile.
       if (!socket.destroyed) this.#write(session, socket);
     };
     socket.cork();

@@ -14,7 +14,7 @@ export function encodeMember({ publicKey, workspace }: Member): Uint8Array {
   return Buffer.concat([publicKey, workspace], MEMBER_BYTES);
 }
 
-/** Of the first bytes; copies them. */
+/** Decodes a member from the first bytes, which are copied. */
 export function decodeMember(bytes: Uint8Array): Member {
   const copy = Uint8Array.from(bytes);
   return { publicKey: copy.subarray(0, KEY_BYTES), workspace: copy.subarray(KEY_BYTES, MEMBER_BYTES) };

@@ -8,7 +8,7 @@ import { BYE_REASONS, type ByeReason, byeReasonOf } from './reasons.ts';
 export type RelayMessage =
   | { readonly type: 'hello'; readonly hello: Hello }
   | { readonly type: 'challenge'; readonly challenge: Challenge }
-  /** One MAC of 32 bytes for each thing to prove. */
+  /** A MAC of 32 bytes for each thing to prove. */
   | { readonly type: 'proof'; readonly macs: Uint8Array }
   | {
       readonly type: 'ready';
@@ -25,9 +25,9 @@ export type RelayMessage =
       /** The receiver in what a node sends, the sender in what it gets. */
       readonly peer: bigint;
       readonly packets: Uint8Array;
-      /** Of coalesced packets (platform/segments.ts); 0 for one alone. */
+      /** Segment size of coalesced packets (platform/segments.ts); 0 for a single packet. */
       readonly segment: number;
-      /** Whether the sender takes coalesced packets; who sends coalesced ones does. */
+      /** True if the sender takes coalesced packets; a node that sends coalesced packets does. */
       readonly takesCoalesced: boolean;
     }
   | { readonly type: 'keepalive' }
@@ -65,11 +65,11 @@ const WIRE = {
 type Messages = { readonly [K in Kind]: Extract<RelayMessage, { readonly type: K }> };
 type MessageOf<K extends Kind> = Messages[K];
 type KindTo<R extends Receiver> = { [K in Kind]: R extends (typeof WIRE)[K]['to'][number] ? K : never }[Kind];
-/** What a receiver has to deal with. */
+/** The messages that a receiver handles. */
 export type MessageTo<R extends Receiver> = MessageOf<KindTo<R>>;
 
 export type Refusal =
-  /** Of a later version. */
+  /** A type of a later version. */
   | 'unknown-type'
   /** Nothing that this receiver takes. */
   | 'out-of-place'
@@ -100,7 +100,7 @@ export function encodeMessage(message: RelayMessage): Uint8Array {
   return bytes;
 }
 
-/** One whole frame, as `FrameSplitter` cuts them. Never throws. */
+/** Decodes a whole frame, as `FrameSplitter` cuts them. Never throws. */
 export function decodeMessage<R extends Receiver>(
   receiver: R,
   bytes: Uint8Array,

@@ -1,6 +1,6 @@
 import { SLAB_BYTES, type SlabPool } from './slab-pool.ts';
 
-/** What the relay itself says until a connection is ready, and each answer after that, fits. */
+/** Room for the relay's own messages until a connection is ready, and for each answer after that. */
 const OWN_BYTES = 256;
 
 /** The filled part of a slab, which goes to the pool when it is written, or of a small buffer, which does not. */
@@ -10,8 +10,8 @@ export interface Piece {
 }
 
 /**
- * What waits for one receiver. Frames gather in slabs, and nothing is taken while an earlier batch is still being written,
- * so a receiver that stops reading holds its cap and no more.
+ * The output that waits for one receiver. Frames gather in slabs, and nothing is taken while an earlier batch is still being
+ * written, so a receiver that stops reading holds its cap and no more.
  */
 export class Outbox {
   readonly #pool: SlabPool;

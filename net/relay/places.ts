@@ -1,4 +1,4 @@
-/** What a member counts for (net/source-networks.ts), from narrow to wide. */
+/** The groups that a member counts in (net/source-networks.ts), from narrow to wide. */
 export interface Group {
   readonly host: string | number;
   readonly site: string | number;

@@ -30,7 +30,7 @@ export function byeReasonOf(code: number): ByeReason {
   return (reasonByCode.get(code) ?? 'normal') as ByeReason;
 }
 
-/** Whether a client that hears this may try the same relay again with the same credential. */
+/** True if a client that receives this reason may try the same relay again with the same credential. */
 export function mayReturn(reason: ByeReason): boolean {
   switch (reason) {
     case 'normal':

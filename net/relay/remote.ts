@@ -36,7 +36,7 @@ export interface RemoteRelayMetrics {
   readonly confirmed: number;
 }
 
-/** One connection, from its first byte to its last. */
+/** A connection, from its first byte to its last. */
 interface Link {
   readonly socket: Socket;
   readonly control: RelayControl;

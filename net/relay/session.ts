@@ -24,7 +24,7 @@ export const TAKEN_IN: { readonly [Type in MessageTo<'relay'>['type']]: readonly
   bye: ['ready', 'control'],
 };
 
-/** One connection as the relay sees it. Its owner writes what `outbox.take()` gives and closes the socket when told. */
+/** A connection as the relay sees it. Its owner writes the result of `outbox.take()` and closes the socket when told. */
 export class RelaySession {
   openedAt: number;
   readonly splitter: FrameSplitter;
@@ -38,7 +38,7 @@ export class RelaySession {
   workspace: Workspace | undefined;
   idHigh = 0;
   idLow = 0;
-  /** What the client said of itself, until it is proven. */
+  /** The unproven claim of the client. */
   claim: Claim | undefined;
   closing: { readonly reason: ByeReason; readonly at: number } | undefined;
   /** Already in the list of sessions with something to write. */

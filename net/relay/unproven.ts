@@ -6,9 +6,11 @@ import type { RelaySession } from './session.ts';
 
 /** Connections in their handshake. Both ways in answer whose place was needed: that one has to end. */
 export class Unproven {
-  /** Of whom nothing is known yet. */
+  /** Connections of which nothing is known yet. */
   readonly #strangers: Places<RelaySession>;
-  /** Who showed a credential and has to prove that it is theirs, by the key in it: no stranger pushes them out. */
+  /**
+   * Connections that showed a credential and have to prove that it is theirs, by the key in it: no stranger pushes them out.
+   */
   readonly #claimants: Places<RelaySession>;
 
   constructor({ unproven, maxSessions, maxHandshakesPerKey }: RelayLimits) {

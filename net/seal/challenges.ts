@@ -30,7 +30,7 @@ export class Challenges {
     return nonce;
   }
 
-  /** Whether this is the echo asked for; it is then used up. */
+  /** True if this is the expected echo; the call uses it up. */
   answer(sender: Uint8Array, echo: Uint8Array, now: number): boolean {
     const name = Buffer.from(sender).toString('base64');
     const open = this.#pending.get(name);

@@ -14,7 +14,7 @@ export const HEADER_BYTES = SEQ_AT + 8;
 /** A sealed message fits one bus message (max_payload 1 MiB) with room for headers. */
 export const MAX_SEALED_BYTES = 1_000_000;
 
-/** What a message is for; part of the key, so that one kind can never pass for another. */
+/** The purposes of a message. The purpose is part of the key, so that one kind can never pass for another. */
 export const SEAL_KINDS = ['signal', 'graph', 'request', 'reply'] as const;
 export type SealKind = (typeof SEAL_KINDS)[number];
 

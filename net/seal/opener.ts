@@ -45,7 +45,7 @@ interface Epoch {
   wasProven: boolean;
 }
 
-/** What is known of a sender's messages of one kind. */
+/** The known epochs of a sender's messages of one kind. */
 interface Epochs {
   proven: Epoch | undefined;
   /** The proven one too; the one silent longest first. */

@@ -7,7 +7,7 @@ export class ReplayWindow {
   /** Bit n: `newest - n` was seen. */
   #seen = 0n;
 
-  /** Whether the number is new; it is then used up. Ask only for messages that proved authentic. */
+  /** True if the number is new; the call uses it up. Call only for messages that proved authentic. */
   use(seq: number): boolean {
     if (seq > this.#newest) {
       const ahead = seq - this.#newest;

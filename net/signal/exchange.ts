@@ -132,7 +132,7 @@ export class SignalExchange {
   }
 }
 
-/** Of two nodes the one with the larger public key makes the OFFER. */
+/** True if this node makes the OFFER: the node with the larger public key does. */
 export function initiates(own: Uint8Array, peer: Uint8Array): boolean {
   return Buffer.compare(own, peer) > 0;
 }

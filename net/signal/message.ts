@@ -1,6 +1,6 @@
 import { costsOf, isDigest, type RelayCosts } from './relay-costs.ts';
 
-/** What two nodes say to each other to set up a connection; travels sealed with kind `signal`. */
+/** A message between two nodes that sets up a connection; travels sealed with kind `signal`. */
 export type SignalMessage =
   | { readonly kind: 'SYN'; readonly nonce: Uint8Array }
   | { readonly kind: 'ACK'; readonly nonce: Uint8Array }
@@ -22,7 +22,7 @@ export type SignalMessage =
 export interface RelaysSignal {
   readonly kind: 'RELAYS';
   readonly costs: RelayCosts;
-  /** Of the peer's costs as this node knows them (`digestOfCosts`); absent before the first. */
+  /** Digest of the peer's costs as this node knows them (`digestOfCosts`); absent before the first. */
   readonly seen?: string;
   /** The peer is to answer: this node does not know whether it has heard of these costs. */
   readonly ask: boolean;
@@ -46,14 +46,14 @@ const UFRAG = /^[A-Za-z0-9+/]{4,256}$/;
 const PWD = /^[A-Za-z0-9+/]{22,256}$/;
 const TIE_BREAKER = /^[0-9a-f]{16}$/;
 const NONCE = /^[A-Za-z0-9_-]{22}$/;
-/** One SDP candidate line, printable ASCII. */
+/** A line of an SDP candidate, printable ASCII. */
 const CANDIDATE = /^[\x20-\x7e]{1,512}$/;
 const REASON = /^[\x20-\x7e]{0,128}$/;
 
 const textDecoder = new TextDecoder('utf-8', { fatal: true });
 const MALFORMED = { ok: false, reason: 'malformed' } as const;
 
-/** What is left of the OFFER's tie breaker, divided by three, says whose check is the first: that of this index. */
+/** The remainder of the OFFER's tie breaker, divided by three, is the index in this list: who checks first. */
 const FIRST_CHECKS = ['both', 'offerer', 'answerer'] as const satisfies readonly FirstCheck[];
 const TIE_BREAKERS = 2n ** 64n;
 

@@ -5,7 +5,7 @@ export type RelayCosts = ReadonlyMap<string, number>;
 
 /** As the configuration of a control plane takes them. */
 export const RELAY_NAME = /^[a-z0-9][a-z0-9-]{0,31}$/;
-/** Of one graph. */
+/** The most relays in one graph. */
 export const MAX_RELAYS = 8;
 export const MAX_RELAY_COST = 65_535;
 const DIGEST = /^[0-9a-f]{16}$/;

@@ -110,7 +110,7 @@ export function encodeStun(
   return bytes;
 }
 
-/** Whether the received bytes carry a MESSAGE-INTEGRITY of this key; checked on the bytes as they came. */
+/** True if the received bytes carry a MESSAGE-INTEGRITY of this key; checked on the bytes as they came. */
 export function hasIntegrity(bytes: Uint8Array, key: Uint8Array): boolean {
   const at = find(bytes, ATTRIBUTES.messageIntegrity, INTEGRITY_BYTES);
   if (at === undefined) return false;
@@ -146,7 +146,7 @@ export function transactionIdOf(message: Uint8Array): Uint8Array {
   return message.subarray(TRANSACTION_ID_AT, HEADER_BYTES);
 }
 
-/** Whether a message asks for its address; makes no object. */
+/** True if a message asks for its address; allocates nothing. */
 export function isBindingRequest(message: Uint8Array): boolean {
   return uint16(message, 0) === BINDING_REQUEST;
 }
@@ -203,7 +203,7 @@ function messageView(bytes: Uint8Array): DataView | undefined {
   return isMessage(bytes) ? new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) : undefined;
 }
 
-/** Whether the header is that of a whole STUN message; makes no object, because a server asks it of every datagram. */
+/** True if the header is that of a whole STUN message. Allocates nothing, because a server checks every datagram. */
 export function isMessage(bytes: Uint8Array): boolean {
   if (bytes.length < HEADER_BYTES || bytes.length % 4 !== 0 || uint16(bytes, 0) >= 0x4000) return false;
   if (uint16(bytes, 4) !== MAGIC_COOKIE >>> 16 || uint16(bytes, 6) !== (MAGIC_COOKIE & 0xffff)) return false;

@@ -24,7 +24,7 @@ export class SourceLimit {
     this.#burst = burst;
   }
 
-  /** Whether this source may have one more answer now, or one that costs as much as several. */
+  /** True if this source may have one more answer now, or one that costs as much as several. */
   take(source: string | number, now: number, cost = 1): boolean {
     if (this.#newer.size >= MAX_SOURCES || now - this.#since >= GENERATION_MS || now < this.#since) this.#turn(now);
     let bucket = this.#newer.get(source);

@@ -21,7 +21,7 @@ const MIN_BURST = 32;
 const SITE_FACTOR = 16;
 /** Nothing a client sends is longer than one unfragmented datagram. */
 const MAX_REQUEST_BYTES = 1_280;
-/** Of RFC 8489 and ICE; a server that asks for no credentials may ignore them. */
+/** The required attributes of RFC 8489 and ICE; a server that asks for no credentials may ignore them. */
 const KNOWN_REQUIRED: ReadonlySet<number> = new Set([0x06, 0x08, 0x14, 0x15, 0x1c, 0x1d, 0x1e, 0x24, 0x25]);
 const MAX_LISTED_UNKNOWN = 4;
 /** RFC 8489 section 14.8: Unknown Attribute. */
@@ -40,7 +40,7 @@ export interface StunMetrics {
 /** A STUN binding server without its sockets (RFC 8489). Answers with XOR-MAPPED-ADDRESS alone, so it amplifies little. */
 export class StunServer {
   readonly #hosts: SourceLimit;
-  /** Of IPv6 alone. */
+  /** The limits of the /48 sites, for IPv6 only. */
   readonly #sites: SourceLimit;
   readonly #answers = new BindingAnswers();
   #answered = 0;

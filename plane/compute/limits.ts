@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { QueueLimits } from '../../core/compute/fair-queue.ts';
 
 export interface ComputeLimits {
-  /** That questions may have, and that judgements may have; there is one more. */
+  /** The most threads for questions, and the most for judgments; both together may have one more. */
   readonly threads: number;
   /** Calls that wait for a thread; one may carry 1 MB of input. */
   readonly waiting: QueueLimits;
@@ -18,7 +18,7 @@ export interface ComputeLimits {
   readonly retryAfterSeconds: number;
 }
 
-/** One core is left to the thread that serves; more than four would hold more memory than they save time. */
+/** The serving thread keeps one core; more than four threads would hold more memory than they save time. */
 const MAX_THREADS = 4;
 
 export const COMPUTE_LIMITS: ComputeLimits = {
@@ -33,7 +33,7 @@ export const COMPUTE_LIMITS: ComputeLimits = {
 };
 
 /**
- * Of the JavaScript heap of one thread, MB: the states and compiled matrices of a few thousand peers, and one longest
- * answer while it is made.
+ * The JavaScript heap of one thread, MB: the states and compiled matrices of a few thousand peers, and one longest answer while
+ * it is made.
  */
 export const THREAD_HEAP_MB = 256;

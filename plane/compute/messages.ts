@@ -3,7 +3,7 @@ import { type Store, StoreError, type StoreErrorCode } from '../../core/base/por
 import type { ComputationCall } from '../../core/compute/computation.ts';
 import type { HeavyCall } from '../../core/compute/compute.ts';
 
-/** What a computing thread needs of the store that the main thread has open: its own connection only reads. */
+/** The methods of the main thread's open store that a computing thread needs: its own connection only reads. */
 export type Writes = Pick<Store, 'commit' | 'record'>;
 
 /** An operation that is run for its caller, or a computation that another one needs. */
@@ -22,7 +22,7 @@ export type Write = {
   readonly [M in keyof Writes]: { readonly method: M; readonly args: Parameters<Writes[M]> };
 }[keyof Writes];
 
-/** What came of something on the other thread. Errors lose their class on the way, so what they say goes as data. */
+/** The outcome of work on the other thread. Errors lose their class on the way, so their contents are sent as data. */
 export type Outcome<T> = { readonly value: T } | { readonly failure: Failure };
 
 export type Failure =

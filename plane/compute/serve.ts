@@ -86,7 +86,7 @@ function answerTo(call: HeavyCall, { operations, services }: ThreadParts): Promi
   const operation = operations.find(({ name }) => name === call.operation);
   if (!operation) throw new TypeError(`${call.operation} is not among the operations of a computing thread.`);
   const { raw, workspace, requestId, face, origin } = call;
-  // Who goes away ends the thread; nothing in it has to look.
+  // A caller that goes away ends the thread; nothing in it has to check the signal.
   const { signal } = new AbortController();
   return answerOf(operation, raw, {
     ...{ services, workspace, requestId, face, origin, signal },

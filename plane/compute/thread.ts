@@ -17,7 +17,7 @@ export interface Thread {
    * @throws MeshError or StoreError of the operation, a bug of it, or {@link ThreadDied}, after which it is of no use.
    */
   run(call: AnyCall, now: number, writes: Writes): Promise<JsonText>;
-  /** Whether it can take a call: false while it computes, and for ever once it died. */
+  /** True if it can take a call: false while it computes, and for ever once it died. */
   readonly isFree: boolean;
   /** Ends it wherever it is. */
   end(): Promise<void>;

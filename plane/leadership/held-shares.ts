@@ -51,7 +51,7 @@ export class HeldShares {
     return held?.state === 'led' && now < held.until;
   }
 
-  /** What a write has to name, also of what is under way in a share that is being given away. */
+  /** Returns the fence that a write must name, also a write under way in a share that is being given away. */
   fenceOf(share: number): number | undefined {
     return this.#held.get(share)?.fence;
   }

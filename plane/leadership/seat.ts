@@ -14,7 +14,7 @@ const LOOK_MS = 500;
 
 interface SeatParts {
   readonly store: Pick<Store, 'acquire' | 'release' | 'leases'>;
-  /** Of this process. */
+  /** The name of this process. */
   readonly name: string;
   /** It shares the store with nobody. */
   readonly isAlone: boolean;
@@ -95,7 +95,7 @@ export class Seat {
     if (left) await this.#parts.store.release(left.name, this.self);
   }
 
-  /** One that lives beside which this one must not. */
+  /** Returns a living plane beside which this one must not live. */
   #otherIn(states: readonly LeaseState[]): string | undefined {
     const living = states.flatMap(({ name, holder }) => (name.startsWith(PLANES) ? (holder ?? []) : []));
     return living.find((holder) => holder !== this.self && (this.#parts.isAlone || holder.startsWith(ALONE)));

@@ -12,7 +12,7 @@ export function shareOf(workspace: string): number {
   return createHash('sha256').update(workspace).digest().readUInt32BE() % SHARES;
 }
 
-/** Who holds what, as one plane reads it. */
+/** The planes and the shares that they hold, as one plane reads them. */
 export interface Holders {
   /** Planes that live, this one too. */
   readonly planes: readonly string[];
@@ -20,7 +20,7 @@ export interface Holders {
   readonly shares: readonly (string | undefined)[];
 }
 
-/** What a plane takes, and what it gives to others. */
+/** The shares that a plane takes, and those that it gives to others. */
 export interface Moves {
   readonly take: readonly number[];
   readonly give: readonly number[];

@@ -33,9 +33,9 @@ export class DueDeliveries {
   }
 
   /**
-   * Those to begin now, as many as there is room for; each is under way until it has {@link landed}. The workspace that has
-   * the fewest under way goes first, and one that has none finds room for one where all is taken: whose receivers are slow
-   * holds up nobody else.
+   * Returns the deliveries to begin now, as many as there is room for; each is in flight until it has {@link landed}. The
+   * workspace with the fewest in flight goes first, and one with none finds room for one where all is taken: slow receivers of
+   * one workspace hold up no other.
    *
    * @param leads whose deliveries are sent by this control plane
    */
@@ -43,7 +43,7 @@ export class DueDeliveries {
     const due = [...this.#waiting].filter(
       ([key, { nextAt, workspace }]) => nextAt <= now && !this.#flying.has(key) && leads(workspace),
     );
-    // Of those that were made at one instant the name tells the order: the oldest has the last one.
+    // Deliveries of one instant are ordered by name: the oldest has the last one.
     due.sort(([, a], [, b]) => a.nextAt - b.nextAt || (a.name < b.name ? 1 : -1));
     const held = this.#held();
     const taken: DueDelivery[] = [];

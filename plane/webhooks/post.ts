@@ -10,9 +10,9 @@ export const SEND_LIMITS = {
   connectMs: 5_000,
   /** From the look-up to the end of the answer. */
   totalMs: 15_000,
-  /** Of an answer, after which the connection is closed; its status counts all the same. */
+  /** The most bytes of an answer, after which the connection is closed; its status counts all the same. */
   responseBytes: 4_096,
-  /** Of an answer that are kept. */
+  /** The characters of an answer that are stored. */
   keptCharacters: 512,
 } as const;
 
@@ -131,7 +131,7 @@ async function answerOf(response: IncomingMessage, { responseBytes, keptCharacte
   };
 }
 
-/** One line: what a receiver answers is shown to people in tables. */
+/** Returns the text as one line: people see the answers of receivers in tables. */
 function printable(text: string): string {
   return text.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim();
 }

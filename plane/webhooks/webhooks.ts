@@ -71,7 +71,7 @@ export function startWebhooks(
   }
 
   return {
-    /** What is under way is given up: it is tried again after the next start. */
+    /** Gives up the deliveries in flight: they are tried again after the next start. */
     async stop(): Promise<void> {
       aborter.abort();
       await jobs.stop();
@@ -144,7 +144,7 @@ function sendingJob(
     wakeOn: ({ changes }) => changes.some(({ record }) => record.kind === 'WebhookDelivery'),
     async run() {
       if (!isLoaded) {
-        // Of all workspaces, also where another leads: who takes them over has nothing to read.
+        // Loads all workspaces, also those that another plane leads: a plane that takes them over has nothing to read.
         await eachLed(LEADS_ALL, services, async (workspace) => {
           for (const delivery of (await store.list(workspace, 'WebhookDelivery')).items) due.note(delivery);
         });
@@ -153,7 +153,7 @@ function sendingJob(
       if (clock.now() < paused) return paused;
       for (const one of due.take(clock.now(), leadership.leads)) begin(one);
       const nextAt = due.nextAt(leadership.leads);
-      // What is due and finds no room is woken by what lands.
+      // A due delivery that finds no room begins when another one has landed.
       return nextAt === undefined || nextAt <= clock.now() ? undefined : nextAt;
     },
   };

@@ -34,7 +34,7 @@ export class BurstSocket implements DatagramSocket {
   readonly port: number;
   readonly #options: DatagramOptions;
   readonly #socket: Socket;
-  /** What a busy socket works with. */
+  /** The parts that only a busy socket has. */
   #busy: Busy | undefined;
   #isAsked = false;
   #isSending = false;
@@ -69,7 +69,7 @@ export class BurstSocket implements DatagramSocket {
     const busy = this.#busy;
     this.#busy = undefined;
     busy?.signal?.off();
-    // What was put just before leaves still.
+    // Sends the datagrams that were put just before.
     busy?.batch.send(busy.handle.fd);
     return closed(this.#socket);
   }
@@ -140,7 +140,7 @@ export class BurstSocket implements DatagramSocket {
       if (this.#busy === undefined) return;
       busy.signal?.on();
       busy.isHot = false;
-      // What came before the signal was on is not told.
+      // The signal does not report datagrams that came before it was on.
       if (this.#drain(busy) > 0) this.#stayHot(busy);
     };
     setImmediate(ask);

@@ -6,7 +6,7 @@ import type { ConnectionOwner } from '../connection-owner.ts';
 const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'] as const;
 /** TCP_ESTABLISHED: the kernel gives the sockets that a process has closed to uid 0. */
 const ESTABLISHED = '01';
-/** What users of another user namespace, whoever they are, have for a uid in this one. */
+/** The uid that this user namespace shows for all users of other ones. */
 const OVERFLOW_UID = 65_534;
 
 export const linuxConnectionOwner: ConnectionOwner = async (ends) => {

@@ -6,12 +6,12 @@ import { Messages } from './messages.ts';
 
 /** Messages in one system call. */
 const SLOTS = 64;
-/** Those that may be coalesced are up to 64 KiB each. */
+/** Fewer slots, as datagrams that may be coalesced are up to 64 KiB each. */
 const COALESCED_SLOTS = 16;
 const COALESCED_SLOT_BYTES = 65_536;
-/** What waits to be sent, at most, where datagrams may be coalesced. */
+/** The most bytes that wait to be sent, where datagrams may be coalesced. */
 const COALESCED_DATA_BYTES = 262_144;
-/** What one packet of IPv4 carries for UDP; IPv6 carries a little more. */
+/** The most bytes of UDP in one packet of IPv4; IPv6 carries a little more. */
 const MAX_MESSAGE_BYTES = 65_507;
 const SOL_UDP = 17;
 const UDP_GRO = 104;
@@ -37,7 +37,7 @@ export async function openDatagramBatch(
 
 /** Slots for received datagrams, and room for those that wait to be sent. Its memory stays for as long as the process. */
 export class DatagramBatch {
-  /** What one call receives at most. */
+  /** The most messages that one call receives. */
   readonly slots: number;
   /** Messages that wait to be sent at most: as many, and an answer to one that was read otherwise. */
   readonly capacity: number;
@@ -83,12 +83,12 @@ export class DatagramBatch {
     return incoming.used;
   }
 
-  /** What a slot received, perhaps coalesced; until the next `receive`. */
+  /** Returns the datagram in a slot, perhaps coalesced; valid until the next `receive`. */
   datagram(slot: number): Uint8Array {
     return this.#incoming.bytesOf(slot);
   }
 
-  /** Of coalesced datagrams; 0 for one alone. */
+  /** Returns the segment size of coalesced datagrams; 0 for a single one. */
   segment(slot: number): number {
     const segment = this.#incoming.messages.receivedSegment(slot);
     return segment < this.#incoming.messages.received(slot) ? segment : 0;

@@ -44,7 +44,7 @@ class DrainedSocket implements DatagramSocket {
 
   send(bytes: Uint8Array, segment: number, to: Place): void {
     if (this.#closing !== undefined) return;
-    // What is sent meanwhile leaves with the batch that was read.
+    // Datagrams that are sent meanwhile leave with the batch that was read.
     if (this.#isDraining && this.#batch.put(bytes, to, segment)) return;
     sendApart(this.#socket, bytes, segment, to);
   }
@@ -75,7 +75,7 @@ class DrainedSocket implements DatagramSocket {
         this.#onDatagrams(batch.datagram(slot), 0, batch.source(slot));
       }
       if (this.#closing === undefined) batch.send(this.#fd);
-      // What came meanwhile costs less now than as an event of its own.
+      // Datagrams that came meanwhile cost less in another round than as events of their own.
       if (received === 0) return;
     }
   }

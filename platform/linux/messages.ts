@@ -1,7 +1,7 @@
 import type { Koffi } from './libc.ts';
 import { writeName } from './sockaddr.ts';
 
-/** Of a `struct sockaddr_in6`, rounded up. */
+/** The bytes of a `struct sockaddr_in6`, rounded up. */
 const NAME_BYTES = 32;
 /** struct mmsghdr and struct iovec of 64-bit Linux. */
 const HEADER_BYTES = 64;

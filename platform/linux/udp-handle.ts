@@ -1,6 +1,6 @@
 import type { Socket } from 'node:dgram';
 
-/** What lies under a UDP socket of Node. */
+/** The handle below a UDP socket of Node. */
 export interface UdpHandle {
   readonly fd: number;
   /** Turns the events for arriving datagrams on and off. */

@@ -13,7 +13,7 @@ export async function boundSocket(options: DatagramOptions): Promise<Socket> {
     ipv6Only: isIpv6,
     recvBufferSize: receiveBufferBytes,
     ...(sendBufferBytes !== undefined && { sendBufferSize: sendBufferBytes }),
-    // What is sent goes to addresses: the resolver would be a detour for each datagram.
+    // Datagrams are sent to addresses: the resolver would be a detour for each.
     lookup: (name, lookupOptions, callback) =>
       isIP(name) ? callback(null, name, isIpv6 ? 6 : 4) : lookup(name, lookupOptions, callback),
   });
@@ -29,7 +29,7 @@ export async function boundSocket(options: DatagramOptions): Promise<Socket> {
     socket.close();
     throw error;
   }
-  // One that cannot be sent concerns its receiver alone.
+  // A datagram that cannot be sent concerns its receiver alone.
   socket.on('error', (error) => log?.debug({ err: error }, 'A datagram was not sent.'));
   return socket;
 }

@@ -7,7 +7,7 @@ interface Opened {
   readonly cells: readonly [Cells<number>, Cells<number>];
 }
 
-/** What cells promise, wherever they are kept. */
+/** Defines the tests that every implementation of cells must pass. */
 export function cellsContract(name: string, open: () => Opened): void {
   const add = (cells: Cells<number>, key: string, expiresAt: number, tags?: readonly string[]) =>
     cells.change(key, (cell) => {

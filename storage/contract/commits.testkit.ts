@@ -279,7 +279,7 @@ export function commitContract(open: OpenStore): void {
 /** Numbers that hardly get smaller by compression. */
 const NOISE = Array.from({ length: 4_000 }, (_, n) => Math.imul(n, 2_654_435_761) >>> 0);
 
-/** Of how many numbers the largest record is that a store takes; it is made, with smaller ones. */
+/** Returns how many numbers the largest accepted record has; creates that record and smaller ones. */
 async function largest(store: Store, recordOf: (length: number) => RecordDraft): Promise<number> {
   let [fits, tooMany] = [0, NOISE.length];
   while (tooMany - fits > 1) {

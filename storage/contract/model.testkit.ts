@@ -4,7 +4,7 @@ import type { Op, Store } from '../../core/base/ports.ts';
 import { foldName, type RecordDraft, type StoredRecord } from '../../core/base/record.ts';
 import { draft, type OpenStore, opened, outcome, peer, START, stored, WHY } from './kit.ts';
 
-/** What the store must be equal to: every state ever, kept whole. */
+/** The model that the store must equal: every state ever, in full. */
 type State = ReadonlyMap<string, StoredRecord>;
 
 type Step =

@@ -7,7 +7,7 @@ import type { AuditEntry, AuditTree, SecurityEvent } from '../../core/base/ports
 import { draft, type OpenStore, opened, outcome, peer, START, WHY, WS } from './kit.ts';
 
 const EVENT: SecurityEvent = { type: 'login', actor: 'user:ada', result: 'ok' };
-/** Of a full tile, a level above it, and some. */
+/** More entries than one full tile and the level above it need. */
 const MANY = 530;
 
 export function treeContract(open: OpenStore): void {

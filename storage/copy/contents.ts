@@ -7,16 +7,16 @@ export interface WorkspaceHead {
   /** Entries in its log. */
   readonly size: number;
   readonly revision: number;
-  /** Of the newest entry. */
+  /** The time of the newest entry. */
   readonly at: number;
   /** Which past revisions can still be read: those from here on, and those of `keep`. */
   readonly compacted: number;
   readonly keep: readonly number[];
-  /** Of the tree of its log, hexadecimal: what the next entry is added to. */
+  /** The peaks of the tree of its log, in hexadecimal, to which the next entry is added. */
   readonly peaks: readonly string[];
 }
 
-/** What a workspace consists of, each in one order in every store. */
+/** The rows of a workspace; each list has the same order in every store. */
 export interface Rows {
   /** By seq. `hashes` are those of the subtrees that end with the entry, by level. */
   readonly log: {

@@ -76,7 +76,7 @@ function requireFree(found: Found, place: string, installation: string): void {
   }
 }
 
-/** What was moved away from is written over only where that loses nothing. @throws StoreError `unavailable` */
+/** Requires that overwriting a database that was moved away from loses nothing. @throws StoreError `unavailable` */
 async function requireWithin(old: Contents, source: Contents, place: string): Promise<void> {
   const lost = await notWithin(old, source);
   if (lost === undefined) return;

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { rootAt } from '../../core/audit/keep-checkpoints.ts';
 import { type Contents, type Counts, PARTS, type Part, type Rows, type WorkspaceHead } from './contents.ts';
 
-/** What one workspace holds, to be held against another store's. */
+/** A summary of the contents of one workspace, for comparison with another store. */
 export interface WorkspaceDigest {
   readonly head: WorkspaceHead;
-  /** Of the tree of its log, hexadecimal. */
+  /** The root of the tree of its log, in hexadecimal. */
   readonly root: string;
   readonly parts: Readonly<Record<Part, { readonly rows: number; readonly digest: string }>>;
   /** Unique values of its records. */

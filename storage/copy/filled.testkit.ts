@@ -92,7 +92,9 @@ export async function answersOf(store: Store): Promise<unknown> {
   return { workspaces, token: await store.lookup('token:1') };
 }
 
-/** That it goes on as a store does: the next entry is added to the tree, and what is unique is refused. */
+/**
+ * Checks that a copy works as a store: adds the next entry to the tree, and returns the refusal of a duplicate unique value.
+ */
 export async function writeOn(store: Store): Promise<unknown> {
   await store.commit(WS, [{ op: 'create', record: draft('new') }], WHY);
   const taken = draft('other', { unique: ['ip:10.0.1.4'] });

@@ -1,6 +1,6 @@
 import { formatInstant } from '../../core/base/time.ts';
 
-/** That a database is not the one in use any more, as it says itself. */
+/** The note in a database that it is no longer the one in use. */
 export interface Moved {
   /** Where to, without secrets. */
   readonly to: string;

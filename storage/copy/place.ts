@@ -27,17 +27,17 @@ export type Found =
 export interface CopyTarget {
   /** For people, without secrets. */
   readonly place: string;
-  /** What is there. */
+  /** Returns the state of the target database. */
   find(): Promise<Found>;
   /**
    * Empties it, but for what is put aside in the end: no control plane starts on it until `finish`, and then only one that has
    * the keys, where several can.
    */
   begin(mark: CopyMark, keys: string): Promise<void>;
-  /** Of the head, before its rows. */
+  /** Writes the head of a workspace; its rows follow. */
   addWorkspace(head: WorkspaceHead): Promise<void>;
   write<P extends Part>(head: WorkspaceHead, part: P, rows: readonly Rows[P][]): Promise<void>;
-  /** What was written, read back. */
+  /** Reads back the contents that were written. */
   written(): Promise<Contents>;
   /** Control planes can start on it from here on. @returns where what was in its place is now */
   finish(): Promise<string | undefined>;

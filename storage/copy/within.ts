@@ -1,7 +1,7 @@
 import { rootAt } from '../../core/audit/keep-checkpoints.ts';
 import type { Contents } from './contents.ts';
 
-/** What a store has that another one does not begin with, in words; undefined where its logs are all the beginning of the other's. */
+/** Describes what a store has that another one lacks; undefined if each of its logs is the beginning of the other's. */
 export async function notWithin(old: Contents, current: Contents): Promise<string | undefined> {
   const sizes = new Map((await current.heads()).map(({ name, size }) => [name, size]));
   for (const { name, size } of await old.heads()) {

@@ -16,7 +16,7 @@ export function buildEndAbandoned(client: MongoClient, appName: string): () => P
 
   async function look(): Promise<void> {
     const admin = client.db('admin');
-    // What its own user runs, everybody may see and end.
+    // Every user may see and end the operations that it runs itself.
     const stages = [
       { $currentOp: { allUsers: false, idleSessions: true } },
       {

@@ -47,7 +47,7 @@ function mark(
     if (!workspace) return undefined;
     requireHere(workspace);
     const compacted = Math.max(workspace.compacted, Math.min(upTo, workspace.revision));
-    // What an earlier call gave up cannot be kept any more.
+    // A revision that an earlier call gave up cannot be kept any more.
     const kept = [...new Set(keep)]
       .filter((revision) => revision < compacted && isKept(workspace, revision))
       .sort((a, b) => a - b);

@@ -32,7 +32,7 @@ import type {
 import { asStoreError, canStartAgain, isHeldUp, isOutcomeUnknown, isPassing } from './errors.ts';
 import { type Seen, unreached, wrongSet } from './unreached.ts';
 
-/** Of a URL that names none. */
+/** The database for a URL that names none. */
 const DEFAULT_DATABASE = 'mesh';
 const NAMES_DATABASE = /^[^/]+\/\/[^/]+\/[^?]/;
 /** Reads of one instant without a transaction came with 5.0; what is older than 6.0 is not tried. */
@@ -46,7 +46,7 @@ const WRONG_SET_MS = 3_000;
 /** Between two looks at each member. One that is cut off without a word is given up after this and the time to connect. */
 const LOOK_MS = 1_000;
 const APP_NAME = 'meshd';
-/** Who has met another writer for so long looks whether that one still runs. */
+/** A writer that another one has blocked for so long checks whether that one still runs. */
 const HELD_UP_MS = 1_000;
 /** Between two tries, at random up to this: two control planes that met at a workspace do not meet again. */
 const PAUSE_MS = 30;
@@ -109,7 +109,7 @@ export function connectionTo(url: string): Connection {
   return connectionOf(client, NAMES_DATABASE.test(url) ? client.options.dbName : DEFAULT_DATABASE);
 }
 
-/** What is wrong with a URL, of whom nothing is asked. */
+/** Returns what is wrong with a URL, without contacting a server. */
 export function addressProblem(url: string): string | undefined {
   try {
     clientOf(url);
@@ -134,7 +134,7 @@ function clientOf(url: string): MongoClient {
       promoteBuffers: true,
     });
   } catch (error) {
-    // What is wrong with a URL is said without the URL, which may hold a password.
+    // The message leaves out the URL, which may hold a password.
     throw unavailable(`the address of MongoDB cannot be read: ${(error as Error).message}`);
   }
 }
@@ -183,7 +183,7 @@ export function requireServer({ setName, version, place }: ServerSaid): void {
 }
 
 function connectionOf(client: MongoClient, name: string): Connection {
-  /** One that has a read concern of its own is not read as of the instant of a session. */
+  /** A collection with a read concern of its own is not read as of the instant of a session. */
   const plain = collectionsIn(client.db(name));
   /** Carries from one session to the next what this process has seen. */
   let seen: Timestamp | undefined;

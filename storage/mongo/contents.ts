@@ -5,7 +5,7 @@ import type { Connection } from './connect.ts';
 import { bytesOf, entriesOf, everythingOf } from './documents.ts';
 import { treeOf } from './tree.ts';
 
-/** What other kinds were is kept for an hour, for control planes alone that have it open. */
+/** Versions of the other kinds are stored for an hour only, for the control planes that have the database open. */
 const WITH_HISTORY = (Object.keys(KINDS) as Kind[]).filter((kind) => KINDS[kind].history);
 /** Documents that the server sends at once. */
 const BATCH = 1_000;

@@ -23,7 +23,7 @@ export async function openMongoSource(url: string): Promise<CopySource> {
   }
   const { run, workspaces, schema, transaction } = connection;
   const place = placeOf(connection);
-  /** Who moves it: who began last. */
+  /** Identifies the process that moves the database; the last one that began owns the move. */
   const id = randomUUID();
   let isHeld = false;
   return {
@@ -38,7 +38,7 @@ export async function openMongoSource(url: string): Promise<CopySource> {
       await run((session) => touch(schema, session));
       await run((session) => workspaces.updateMany({}, { $set: { moved: true } }, { session }));
     },
-    /** What another one holds since stays as it is, unless it is given up by who holds nothing. */
+    /** Leaves a later hold of another process in place, unless the caller holds nothing itself and so gives up any hold. */
     release: () =>
       transaction(async (session) => {
         const filter = { _id: 'moved' as const, ...(isHeld && { 'moved.run': id }) };

@@ -14,7 +14,7 @@ export async function openMongoTarget(url: string): Promise<CopyTarget> {
   const connection = await connect(url);
   const { run, workspaces, schema, transaction } = connection;
   const place = placeOf(connection);
-  /** Who copies: who began last. */
+  /** Identifies the process that copies; the last one that began owns the copy. */
   const id = randomUUID();
   let wasEmpty = false;
   const requireLast = (begun: { readonly run: string } | undefined) => {
@@ -43,7 +43,7 @@ export async function openMongoTarget(url: string): Promise<CopyTarget> {
       }
       await run((session) => schema.deleteMany({ _id: { $ne: 'copy' } }, { session }));
       await migrate(connection);
-      // Of the collections that were made just now, so that its epoch is another one too.
+      // Claims the collections that were created just now, so that the copy gets an epoch of its own.
       await installationIn(connection).claim(keys);
     },
     async addWorkspace({ name: _id, peaks, ...head }) {
@@ -73,7 +73,7 @@ function collectionsOf(connection: Connection): Collection[] {
   return Object.values(connection).filter((each) => each instanceof Collection);
 }
 
-/** Of whatever program. */
+/** True if the database holds documents of any program. */
 async function hasDocuments({ client, schema }: Connection): Promise<boolean> {
   const database = client.db(schema.dbName);
   for (const { name } of await database.listCollections({}, { nameOnly: true }).toArray()) {

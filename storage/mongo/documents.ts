@@ -10,9 +10,9 @@ export interface WorkspaceDoc {
   /** Entries in its log. */
   readonly size: number;
   readonly revision: number;
-  /** Of the newest entry. */
+  /** The time of the newest entry. */
   readonly at: number;
-  /** Of the tree of its log: what the next entry is added to. */
+  /** The peaks of the tree of its log, to which the next entry is added. */
   readonly peaks: readonly Bytes[];
   /** Which past revisions can still be read: those from here on, and those of `keep`. */
   readonly compacted: number;
@@ -26,23 +26,23 @@ export interface WorkspaceDoc {
 /** A name that was ever used and is known to history. Names are folded. */
 export interface RecordDoc {
   readonly _id: { readonly ws: string; readonly kind: Kind; readonly name: string };
-  /** That wrote it, or deleted it, and when that was. */
+  /** The revision that wrote or deleted the record; `at` is the time of it. */
   readonly revision: number;
   readonly at: number;
-  /** Of a live record alone, as the three below. */
+  /** Present only for a live record, like the two fields below. */
   readonly body?: string;
   readonly uid?: string;
   readonly unique?: readonly string[];
 }
 
-/** What a record was from a revision on, until before another one. */
+/** A record as it was from one revision on, until a later one superseded it. */
 export interface VersionDoc {
   readonly _id: RecordDoc['_id'] & { readonly revision: number };
   readonly at: number;
   readonly until: number;
   readonly untilAt: number;
   readonly body: string | Bytes;
-  /** Of a kind without history: it stays until other control planes heard of the change. */
+  /** Set for a kind without history: the version stays until other control planes have heard of the change. */
   readonly expires?: Date;
 }
 
@@ -54,10 +54,10 @@ export interface EntryDoc {
   readonly revision: number;
   /** The same, of an entry that made the revision; events have none. */
   readonly commit?: number;
-  /** Of the records that a commit changed. */
+  /** The kinds of the records that a commit changed. */
   readonly kinds?: readonly Kind[];
   readonly actor: string;
-  /** Of the subtrees of the tree that end with this entry, by level, 32 bytes each; the first is its leaf. */
+  /** The hashes of the subtrees that end with this entry, by level, 32 bytes each; the first is its leaf. */
   readonly hashes: Bytes;
   /** The exact text, which the leaf is of. */
   readonly entry: string;
@@ -88,12 +88,12 @@ export interface TurnDoc {
   readonly waiting: readonly { readonly ticket: ObjectId; readonly until: number }[];
 }
 
-/** Of what control planes share beside the records, each is removed some time after its end. */
+/** State that control planes share beside the records; each document is removed some time after its end. */
 interface Ending {
   readonly gone: Date;
 }
 
-/** What is over stays so long, for the clock of the server may be ahead of that of a control plane. */
+/** Expired documents stay so long, for the clock of the server may be ahead of that of a control plane. */
 const CLEARED_MS = 3_600_000;
 
 /** When the server clears something away. */
@@ -126,7 +126,7 @@ export interface CallDoc extends Ending {
   readonly text: string;
 }
 
-/** What one control plane tells the others. */
+/** A message from one control plane to the others. */
 export interface MessageDoc extends Ending {
   readonly _id: ObjectId;
   /** Names the connection that it was posted by. */
@@ -134,7 +134,9 @@ export interface MessageDoc extends Ending {
   readonly text: string;
 }
 
-/** What the collections are; and of a database that no control plane starts on, why. Each in a document of its own. */
+/**
+ * The schema of the collections, and the reason why no control plane may start on a database. Each is a document of its own.
+ */
 export interface SchemaDoc {
   readonly _id: 'schema' | 'moved' | 'copy';
   readonly version?: number;
@@ -195,7 +197,7 @@ export function entryId(ws: string, seq: number): EntryDoc['_id'] {
   return { ws, seq };
 }
 
-/** What an id is found by in a map. */
+/** Returns the key of a record in a map. */
 export function keyOf({ kind, name }: RecordKey): string {
   return `${kind}/${foldName(name)}`;
 }

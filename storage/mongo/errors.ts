@@ -11,14 +11,16 @@ export function isDuplicate(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
 }
 
-/** Whether nothing of a transaction stands and it can be tried again. Two that begin the same log meet at its first entry. */
+/** True if no part of a transaction was written and it can be retried. Two that begin the same log meet at its first entry. */
 export function canStartAgain(error: unknown): boolean {
   if (!(error instanceof MongoError)) return false;
   const isConflict = error instanceof MongoServerError && error.code === WRITE_CONFLICT;
   return error.hasErrorLabel('TransientTransactionError') || isConflict || isDuplicate(error);
 }
 
-/** Whether it took as long as it may: another's transaction has written to the same and is not over. */
+/**
+ * True if an operation reached its time limit: a transaction of another writer has changed the same documents and is not over.
+ */
 export function isHeldUp(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === MAX_TIME_EXPIRED;
 }
@@ -26,7 +28,7 @@ export function isHeldUp(error: unknown): boolean {
 /** HostUnreachable, HostNotFound, MaxTimeMSExpired, NetworkTimeout, ShutdownInProgress, ReadConcernMajorityNotAvailableYet, PrimarySteppedDown, SnapshotTooOld, SnapshotUnavailable, ExceededTimeLimit, SocketException, NotWritablePrimary, InterruptedAtShutdown, InterruptedDueToReplStateChange, NotPrimaryNoSecondaryOk, NotPrimaryOrSecondary. */
 const PASSING = new Set([6, 7, 50, 89, 91, 134, 189, 239, 246, 262, 9_001, 10_107, 11_600, 11_602, 13_435, 13_436]);
 
-/** Whether it was the connection or a change of primary, after which the same is asked again. */
+/** True for a lost connection, a change of primary or a time limit, after which the same operation is retried. */
 export function isPassing(error: unknown): boolean {
   return (
     error instanceof MongoNetworkError ||
@@ -35,12 +37,15 @@ export function isPassing(error: unknown): boolean {
   );
 }
 
-/** Whether a transaction may stand or not: it is asked again, which writes nothing twice. */
+/** True if it is unknown whether a transaction was committed. The commit is retried, which writes nothing twice. */
 export function isOutcomeUnknown(error: unknown): boolean {
   return error instanceof MongoError && error.hasErrorLabel('UnknownTransactionCommitResult');
 }
 
-/** What the driver says (no primary, no answer, closed) becomes `unavailable`, a full disk `full`; everything else passes. */
+/**
+ * Turns a failure that the driver reports (no primary, no answer, closed) into `unavailable`, and a full disk into `full`;
+ * returns everything else unchanged.
+ */
 export function asStoreError(error: unknown): unknown {
   if (!(error instanceof MongoError)) return error;
   if (error instanceof MongoServerError && error.code === OUT_OF_DISK_SPACE) {

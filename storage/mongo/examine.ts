@@ -23,7 +23,7 @@ export async function examineMongo(url: string) {
   }
 }
 
-/** What control planes keep of themselves in a database. */
+/** A reader of the state that control planes store about themselves in a database. */
 export interface PlanesReader extends Pick<SharedState, 'cells'>, Pick<Store, 'leases'> {
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export interface PlanesReader extends Pick<SharedState, 'cells'>, Pick<Store, 'l
 /** Nothing is written. @throws StoreError */
 export async function openPlanesReader(url: string): Promise<PlanesReader> {
   const connection = await connect(url);
-  // What is over is so by the clock that control planes go by.
+  // Expiry is judged by the clock of the database, which control planes go by.
   const now = await installationIn(connection).now();
   return {
     cells: (space, parse) => cellsIn(connection, { now: () => now }, space, parse),

@@ -15,7 +15,7 @@ const REOPEN_MS = 1_000;
  * has moved: what is published is read from the log, from the last revision that was.
  */
 export interface Follower {
-  /** What this process has committed: at once, where nothing of others is before it. */
+  /** Publishes a commit of this process: at once, if no commit of another process comes before it. */
   own(commit: Commit): Promise<void>;
   /** All up to a revision. */
   upTo(workspace: string, revision: number): Promise<void>;
@@ -138,7 +138,7 @@ export async function follow(
     }
   }
 
-  /** Who relies on what it was told would take a right that ended meanwhile for good. */
+  /** Reports the gap. A reader that relied on its last state would take a right that ended meanwhile as valid for good. */
   function missed({ subject }: StoreError): StoreError {
     const gap = unavailable(`this control plane was away for longer than changes are kept for it (${subject})`);
     onGap(gap);

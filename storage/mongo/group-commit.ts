@@ -25,7 +25,7 @@ interface Queued {
 /** So that one group is written in some tens of milliseconds. */
 const MAX_GROUP = 256;
 const MAX_OPS = 2_000;
-/** What a transaction writes stays in the cache of the server until it is over, and one of 256 MB has no room for 60. */
+/** A transaction's writes stay in the server's cache until it ends; one of 256 MB has no room for 60 of the largest records. */
 const MAX_CHARACTERS = 4_000_000;
 
 /** @param tell of each commit that changed something, in order, once it is held by a majority and before its caller hears */
@@ -42,7 +42,7 @@ export function buildGroupCommit(
   let closed = false;
 
   async function writeAll(): Promise<void> {
-    // What is asked for in the same tick goes along.
+    // Commits that are requested in the same tick join the group.
     await new Promise((resolve) => setImmediate(resolve));
     while (queue.length > 0) {
       group = write(queue.splice(0, sizeOfGroup(queue)));

@@ -108,7 +108,9 @@ function othersTold(job: WriteJob): readonly string[] {
   return job.ops.some((op) => 'installation' in KINDS[keyedBy(op).kind]) ? [SYSTEM_WORKSPACE] : [];
 }
 
-/** Of each workspace that a commit is for: the records that its ops name, and those that have their ids and unique values. */
+/**
+ * Loads, for each workspace of a commit, the records that its ops name and those that own the ids and unique values in them.
+ */
 async function loadRows(
   connection: Connection,
   session: ClientSession,

@@ -4,7 +4,7 @@ import { unavailable } from '../unavailable.ts';
 import type { Connection } from './connect.ts';
 import { isDuplicate } from './errors.ts';
 
-/** What the database says of the installation, in one document that any number of control planes may make at once. */
+/** The facts about the installation, in one document that any number of control planes may create at once. */
 export function installationIn(
   connection: Connection,
 ): Pick<SharedDatabase, 'claim' | 'claimedWith' | 'renew' | 'isElecting' | 'now'> {

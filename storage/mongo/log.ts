@@ -65,7 +65,7 @@ function readPage(
       });
       const lacking = changes.find((_, n) => read[n] === undefined);
       if (lacking) {
-        // Of those with history nothing is dropped after the mark.
+        // Versions of kinds with history are never dropped after the compaction mark.
         const code = KINDS[lacking.kind].history ? 'lost' : 'compacted';
         throw new StoreError(code, `${ws} at revision ${entry.revision}`);
       }
@@ -97,7 +97,7 @@ interface Span {
   readonly limit: number;
 }
 
-/** What the log says of commits, in order. */
+/** Returns the log entries of commits, in order. */
 export async function commitEntries(
   { log }: Collections,
   ws: string,

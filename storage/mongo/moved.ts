@@ -13,9 +13,9 @@ export async function requireInUse(connection: Connection): Promise<void> {
 }
 
 /**
- * Of a workspace that is made, which has no mark of its own yet, in that transaction. It writes to what a move writes to
- * first: of the two, one sees the other. Where a copy is written to the database none is made either. @throws StoreError
- * `unavailable`
+ * Requires, in the transaction that creates a workspace, that the database is in use: a new workspace has no mark of its own
+ * yet. Writes to the document that a move writes to first, so that one of the two sees the other. Also refuses where a copy is
+ * being written to the database. @throws StoreError `unavailable`
  */
 export async function requireBegun(connection: Connection, session: ClientSession): Promise<void> {
   const { schema } = connection;
@@ -27,7 +27,7 @@ export async function requireBegun(connection: Connection, session: ClientSessio
   }
 }
 
-/** What a move does before it marks the workspaces that are there. */
+/** Counts a move, before it marks the existing workspaces. */
 export function touch(schema: Connection['schema'], session: ClientSession) {
   return schema.updateOne({ _id: 'schema' }, { $inc: { begun: 1 } }, { session });
 }

@@ -43,7 +43,7 @@ export function getRecord<K extends Kind>(
   });
 }
 
-/** What is at a name and what was, with where its workspace stands: in one question. */
+/** Returns the live record, the version at a revision, and the state of the workspace, in one query. */
 async function findAsOf(
   { workspaces }: Collections,
   id: RecordDoc['_id'],

@@ -24,7 +24,7 @@ export class LoadedRows implements Rows<LoadedRow> {
   #undo: (() => void)[] = [];
   #revision = 0;
   #at = 0;
-  /** What is to be written, in order. */
+  /** The pending writes, in order. */
   readonly writes: AnyBulkWriteOperation<RecordDoc>[] = [];
   readonly versions: VersionDoc[] = [];
 

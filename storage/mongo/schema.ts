@@ -16,10 +16,10 @@ type Kept =
 type Declared = Readonly<Record<Kept, Index[]>>;
 type Index = IndexDescription & { readonly name: string };
 
-/** What is over is passed over by whoever reads it; the server only clears it away. */
+/** Readers ignore expired documents; the server only clears them away. */
 const ENDS: Index = { name: 'gone', key: { gone: 1 }, expireAfterSeconds: 0 };
 
-/** What is unique is refused by the server too; what a commit finds wrong is told before. */
+/** The server also enforces uniqueness; a commit checks it before and reports what is wrong. */
 const INDEXES: Declared = {
   workspaces: [],
   records: [
@@ -64,8 +64,8 @@ const INDEXES: Declared = {
 interface Step {
   bring(connection: Connection): Promise<void>;
   /**
-   * Whether control planes of versions before it, which run, may go on: they read nothing wrongly then, and what they write lacks
-   * nothing. Where it is not so they refuse all requests, and write nothing more, from before the step begins.
+   * True if running control planes of earlier versions may go on: they then read nothing wrongly, and what they write lacks
+   * nothing. Otherwise they refuse all requests, and write nothing more, from before the step begins.
    */
   readonly isAdditive: boolean;
 }
@@ -77,7 +77,7 @@ const MIGRATIONS: readonly Step[] = [
   { bring: createCollections, isAdditive: true },
 ];
 
-/** What a version has to know to have open what this one has brought here. */
+/** The schema that a version must know to open a database that this version has migrated. */
 export const NEEDED_SCHEMA = MIGRATIONS.findLastIndex(({ isAdditive }) => !isAdditive) + 1;
 
 /** Brings the database to the newest schema, forward only, however many control planes start at once. @throws StoreError */
@@ -121,7 +121,7 @@ export async function schemaOf({ schema }: Connection): Promise<number> {
   return (await schema.findOne({ _id: 'schema' }))?.version ?? 0;
 }
 
-/** One that is there already, as where another control plane was faster, is left as it is. */
+/** Creates the missing collections; leaves one as it is that another control plane has created meanwhile. */
 async function createCollections(connection: Connection): Promise<void> {
   await Promise.all(
     collectionsOf(connection).map(async ([name, indexes]) => {

@@ -15,7 +15,7 @@ const CALLS_MS = 24 * 3_600_000;
 const LIGHT = { writeConcern: { w: 1 }, ordered: false } as const;
 const LOCAL = { readConcern: { level: 'local' } } as const;
 
-/** What control planes on one database keep together beside the records. */
+/** Returns the state that the control planes on one database share beside the records. */
 export function sharedState(connection: Connection, clock: Clock): SharedState {
   return {
     cells: (space, parse) => cellsIn(connection, clock, space, parse),

@@ -45,7 +45,7 @@ export function treeOf(connection: Connection, ws: string): AuditTree {
   };
 }
 
-/** Of a 32-bit number, which the server takes. */
+/** The largest signed 32-bit number, which is the largest limit that the server takes. */
 const MAX_LIMIT = 2 ** 31 - 1;
 
 /** The hash of a subtree stands with the entry that completed it, after those of the levels below. */
@@ -60,7 +60,7 @@ function hashIn(hashes: Uint8Array | undefined, { level, index }: HashId): Uint8
   return new Uint8Array(hash);
 }
 
-/** Of the checkpoints of a day the largest stays. */
+/** Stores a checkpoint; of the checkpoints of a day the largest stays. */
 function keepCheckpoint(connection: Connection, ws: string, { at, size, note }: KeptCheckpoint): Promise<void> {
   return connection.run(async (session) => {
     const workspace = await findWorkspace(connection, ws, session);

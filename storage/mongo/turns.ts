@@ -10,7 +10,7 @@ const LEASE_MS = 2_000;
 const HOLD_MS = 250;
 /** Between two looks of a waiter, ms. */
 const LOOK_MS = 8;
-/** What the server does not answer by then is asked no more. */
+/** The time limit of a request to the server, ms. */
 const MAX_TIME_MS = 1_000;
 /** After this a waiter writes without a turn, ms. */
 const WAIT_MS = 5_000;
@@ -116,7 +116,7 @@ export function buildTurns(
     const { held } = place;
     if (!held) return;
     place.held = undefined;
-    // One that is not taken away is over soon.
+    // A ticket that is not removed expires soon.
     turns.updateOne({ _id: workspace }, { $pull: { waiting: { ticket: held.ticket } } }, LIGHT).catch(() => undefined);
   }
 

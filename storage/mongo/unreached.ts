@@ -1,4 +1,4 @@
-/** What the driver knows of the servers when it gives up. */
+/** The driver's view of the servers when it gives up. */
 export interface Seen {
   readonly setName?: string | null;
   readonly servers: ReadonlyMap<string, { readonly type: string }>;
@@ -15,7 +15,7 @@ export function unreached(
   );
 }
 
-/** What keeps servers that answer from being the replica set that is named, and no wait ends. */
+/** Returns why servers that answer are not the named replica set, where waiting longer cannot help. */
 export function wrongSet(seen: Seen | undefined, named: readonly string[]): string | undefined {
   return notInitiated(seen) ?? otherSet(seen, named);
 }

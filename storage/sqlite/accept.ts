@@ -24,7 +24,7 @@ export interface AcceptedLog {
   readonly workspace: string;
   /** Number of the entry that says so. */
   readonly entry: number;
-  /** What was signed before and is given up, a sentence each. */
+  /** The signed contents that are given up, one sentence each. */
   readonly given: readonly string[];
 }
 
@@ -96,7 +96,7 @@ async function acceptGone(
   return { workspace, entry, given };
 }
 
-/** Of one log, in its entry. */
+/** The most sentences, and the most signed checkpoints, that the entry of one log names. */
 const MAX_TOLD = 20;
 
 function giveUp(

@@ -82,7 +82,7 @@ export async function queryAudit(database: Database, name: string, query: AuditQ
   return found;
 }
 
-/** What the text of an entry has in it that matches; empty where nothing is known of it. Others have it too. */
+/** Returns text that each matching entry contains; empty where none is known. Other entries may contain it too. */
 function textOf({ actor, kind }: AuditQuery): string {
   if (actor !== undefined) return `"actor":${JSON.stringify(actor)}`;
   return kind === undefined ? '' : `"kind":${JSON.stringify(kind)}`;

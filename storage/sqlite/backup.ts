@@ -19,13 +19,13 @@ export interface BackupOptions {
   readonly to: string;
   readonly now: number;
   readonly installation: string;
-  /** What the database must hold, read before: the backup must hold it too. */
+  /** Log heads, read before: the database must contain them, and so must the backup. */
   readonly heads: readonly KeptHead[];
   /** The text of credentials.json, where it is to go along. */
   readonly credentials?: string;
 }
 
-/** What is known of a backup; it stands in the file itself. */
+/** The label of a backup, stored in the backup file itself. */
 export interface BackupLabel {
   readonly at: number;
   readonly installation: string;
@@ -115,9 +115,9 @@ export function takeLabel(file: string): string | undefined {
   const database = new DatabaseSync(file);
   try {
     const credentials = rowOf(database, CREDENTIALS);
-    // What is dropped is overwritten too: the keys are not to stay in free pages.
+    // Overwrites what is dropped: the keys must not stay in free pages.
     database.exec(`PRAGMA secure_delete = ON; DROP TABLE IF EXISTS ${TABLE}`);
-    // What is restored is to be started on, also where it is the file that was moved elsewhere.
+    // A restored database may be started on, also where the file had been moved elsewhere.
     clearMoved({ connection: database });
     return credentials;
   } finally {

@@ -53,7 +53,7 @@ function mark(database: Database, { workspace: name, upTo, keep, fence }: Compac
   const workspace = findWorkspace(database, name);
   if (!workspace) return undefined;
   const compacted = Math.max(workspace.compacted, Math.min(upTo, workspace.revision));
-  // What an earlier call gave up cannot be kept any more.
+  // A revision that an earlier call gave up cannot be kept any more.
   const kept = [...new Set(keep)]
     .filter((revision) => revision < compacted && isKept(workspace, revision))
     .sort((a, b) => a - b);

@@ -106,7 +106,7 @@ function markIn(file: string) {
   }
 }
 
-/** What a copy that did not end has written. @throws StoreError `unavailable` where another one is at work on it */
+/** Removes the files of an unfinished copy. @throws StoreError `unavailable` if another process is writing them */
 function remove(file: string): void {
   if (existsSync(file)) openDatabase(file).close();
   for (const end of ['', '-wal', '-shm']) rmSync(`${file}${end}`, { force: true });

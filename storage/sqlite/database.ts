@@ -43,7 +43,7 @@ const CHECKPOINT_SHARE = 1 / 8;
 const JOURNAL_LIMIT = 4;
 /** Page cache: 32 MiB, negative for KiB. */
 const CACHE_KIB = -32 * 1024;
-/** Of a connection that only reads: 8 MiB. */
+/** The cache of a read-only connection: 8 MiB. */
 const READER_CACHE_KIB = -8 * 1024;
 
 /**
@@ -59,7 +59,7 @@ export function openDatabase(path: string, reserve = Number.POSITIVE_INFINITY): 
   if (path !== IN_MEMORY) protect(path);
   const connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
   try {
-    // Of a file that has tables already it is passed over until the file is rewritten (`meshd compact`).
+    // SQLite ignores auto_vacuum in a file that has tables already, until the file is rewritten (`meshd compact`).
     connection.exec(`
       PRAGMA auto_vacuum = INCREMENTAL;
       PRAGMA journal_mode = WAL;
@@ -83,7 +83,7 @@ export function openDatabase(path: string, reserve = Number.POSITIVE_INFINITY): 
 
 /** A file that is damaged, or no database. */
 export class DamageError extends StoreError {
-  /** What is wrong, without what to do about it. */
+  /** The fault, without the remedy. */
   readonly what: string;
 
   constructor(what: string, cause?: unknown) {
@@ -96,7 +96,7 @@ function isBusy(error: unknown): boolean {
   return primaryCode(error) === SQLITE_BUSY;
 }
 
-/** Whether SQLite found the file damaged, or to be no database. */
+/** True if SQLite reports that the file is damaged or is no database. */
 export function isDamage(error: unknown): boolean {
   const cause = error instanceof StoreError ? error.cause : error;
   return DAMAGE.includes(primaryCode(cause));
@@ -162,7 +162,7 @@ function protect(path: string): void {
 
 /** An empty file that its owner alone can read, unless there is one. SQLite fills it. */
 export function createPrivate(path: string): void {
-  // One that is there is not opened: closing it would drop the locks that another connection of this process has on it.
+  // Never opens an existing file: closing it would drop the locks that another connection of this process has on it.
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
 }
 

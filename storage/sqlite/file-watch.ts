@@ -1,13 +1,13 @@
 import { realpathSync, statSync } from 'node:fs';
 import { StoreError } from '../../core/base/ports.ts';
 
-/** Whether the files under a connection are still those that it opened, and hold what it wrote. */
+/** A check that the files under a connection are still those that it opened, and hold what it wrote. */
 export interface FileWatch {
   /** Before a write. @throws StoreError `lost`, from the first time on for ever */
   check(): void;
   /** After whatever may have changed a size, such as a write, and before it is acknowledged. @throws StoreError `lost` */
   settle(): void;
-  /** What is wrong, if anything is. */
+  /** Returns the fault, if there is one. */
   problem(): string | undefined;
 }
 
@@ -18,7 +18,7 @@ interface Watched {
   bytes: number;
 }
 
-/** Of a database in memory. */
+/** The watch of a database in memory. */
 export const nothingToWatch: FileWatch = { check() {}, settle() {}, problem: () => undefined };
 
 export function watchFiles(path: string): FileWatch {

@@ -25,7 +25,7 @@ export async function readLogs<T>(path: string, look: (store: Logs) => Promise<T
   }
 }
 
-/** Whether anything was ever written in a file, which may not be there. @throws StoreError `unavailable` for one that is damaged */
+/** True if anything was ever written in a file, which may not exist. @throws StoreError `unavailable` for a damaged file */
 export function hasEntries(path: string): boolean {
   if (!statSync(path, { throwIfNoEntry: false })?.size) return false;
   const database = openForReading(path);

@@ -9,7 +9,7 @@ import { advance, ensureWorkspace, type WorkspaceRow } from './workspaces.ts';
 
 /** Records that one entry tells of; an entry stays below what an entry bundle holds. */
 const RECORDS_PER_ENTRY = 200;
-/** What the entry that begins the witnessing of contents is called (docs/audit.md#older-stores). */
+/** The type of the entry from which on the log witnesses contents (docs/audit.md#older-stores). */
 export const WITNESSED = 'audit.witnessed';
 /** The entry that names those whose text was not the one that the older version had hashed. */
 export const LEAF_DIFFERED = 'audit.leaf_differed';
@@ -17,7 +17,7 @@ export const LEAF_DIFFERED = 'audit.leaf_differed';
 /**
  * Schema 2: each workspace has a log of its own, numbered from 0, whose entries keep the hashes of the subtrees that they
  * complete; the index by instant goes, as instants rise with the number. Entries stay as they were written, to the byte.
- * Those of earlier commits do not say what records held, so what is found is told in entries of its own.
+ * The entries of earlier commits do not state the contents of records, so separate entries record what is found.
  */
 export function makeTrees(database: Database): void {
   database.exec(`

@@ -12,8 +12,8 @@ const OWN_TRIGGERS: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * What of the file itself acts when it is written or read: a trigger undoes what the control plane writes, and a view answers
- * it otherwise than whoever only reads. And which of its own triggers the file lacks.
+ * Returns the faults in programs that the file itself runs when it is written or read: a trigger undoes what the control plane
+ * writes, and a view answers it otherwise than a process that only reads. Also reports Mesh's own triggers that the file lacks.
  *
  * @returns a sentence for each that is not as Mesh made it
  */

@@ -89,7 +89,7 @@ function recordInWords({ workspace, kind, name, revision }: Row): string {
   return `${kind} ${name} of workspace ${workspace}, as of revision ${revision}`;
 }
 
-/** Whether a body is text of a record: what its kind says of `spec` is judged where it is used. */
+/** True if a body is the text of a record. The `spec` of its kind is validated where it is used. */
 function isReadable({ workspace, kind, revision, body }: Row): boolean {
   try {
     const { name, uid, labels, spec, status, unique } = decodeBody(workspace, kind as 'MeshPolicy', revision, body);

@@ -44,7 +44,7 @@ function answering({ size, hashes, entries, checkpoints }: TreeReads): TreeReads
   };
 }
 
-/** What a query answers. @throws StoreError */
+/** Returns the result of a query. @throws StoreError */
 export async function answer<T>(query: () => T | Promise<T>): Promise<T> {
   try {
     return await query();

@@ -9,7 +9,7 @@ import { unreadableIn } from './readable.ts';
 /** "Mesh" in ASCII: tells a file of this store from another program's. */
 export const APPLICATION_ID = 0x4d657368;
 
-/** What SQL alone can do, or a function that does it. */
+/** A migration step: SQL, or a function for what SQL alone cannot do. */
 type Step = string | ((database: Database) => void);
 
 export const SCHEMA_1 = `

@@ -8,7 +8,7 @@ export interface WorkspaceRow {
   readonly id: number;
   readonly name: string;
   readonly revision: number;
-  /** Of the newest commit or event. */
+  /** The time of the newest commit or event. */
   readonly at: number;
   readonly compacted: number;
   /** Revisions at or before `compacted` that stay readable: JSON array of integers. */

@@ -9,7 +9,7 @@ import { LEAF_DIFFERED, WITNESSED } from '../make-trees.ts';
 import { joinHashes } from '../tree.ts';
 import type { WorkspaceRow } from '../workspaces.ts';
 
-/** What the log says that a revision did to a record. */
+/** The change of a record by a revision, according to the log. */
 export interface LoggedChange {
   readonly revision: number;
   readonly type: Change['type'];
@@ -24,7 +24,7 @@ export interface Recomputed {
   readonly compactions: readonly CompactionDetail[];
   readonly leaves: readonly Uint8Array[];
   readonly history: LoggedHistory;
-  /** Of the newest entry. */
+  /** The time of the newest entry. */
   readonly at: number;
   readonly revision: number;
   readonly witnessedFrom: number | undefined;
@@ -144,7 +144,10 @@ class Walk implements Recomputed {
     }
   }
 
-  /** Of what an older version wrote the first to tell the contents counts. */
+  /**
+   * Records the digests that an entry witnesses. For contents that an older version wrote, the first entry that states a digest
+   * counts.
+   */
   #witness({ seq, at }: Row, detail: Readonly<Record<string, unknown>> = {}): void {
     this.witnessedFrom ??= at;
     const told = detail['records'];

@@ -122,7 +122,7 @@ function revisionsIn(text: string): readonly number[] | undefined {
   }
 }
 
-/** What is stored may name kinds that there are none of. */
+/** True if a kind has history. Stored rows may name kinds that do not exist. */
 function hasHistory(kind = ''): boolean {
   return Object.hasOwn(KINDS, kind) && KINDS[kind as Kind].history;
 }
@@ -228,7 +228,7 @@ function checkLookups(
     (value) => held.get(value) !== claims.get(value),
   );
   for (const value of wrong) {
-    // What follows the colon may be the hash of a token.
+    // The part after the colon may be the hash of a token.
     const [kind = ''] = value.split(':', 1);
     tell(found, workspace, 'lookup_changed', `A value "${kind}:…" leads to another record than the one that holds it.`);
   }

@@ -81,7 +81,7 @@ function verifyLog(database: Database, workspace: WorkspaceRow, damage: readonly
   };
 }
 
-/** What SQLite itself finds. */
+/** Returns the damage that SQLite itself reports. */
 function damageOf(database: Database): Finding[] {
   const rows = database.statement<{ integrity_check: string }>('PRAGMA integrity_check(10)').all();
   return rows
@@ -92,7 +92,7 @@ function damageOf(database: Database): Finding[] {
 const programFindings = (database: Database) =>
   programFaults(database).map((message): Finding => ({ code: 'damaged', message }));
 
-/** What belongs to no workspace that there is, or to another one than its record: nothing else would look at it. */
+/** Returns rows that belong to no workspace that exists, or to another one than their record: no other check would see them. */
 function strayFindings(database: Database): Finding[] {
   const orphans = ['record', 'version', 'unique_value', 'audit', 'checkpoint'].flatMap((table) =>
     database
@@ -119,7 +119,7 @@ function strayFindings(database: Database): Finding[] {
   return [...orphans, ...moved, ...ownerless].map((message) => ({ code: 'lookup_changed', message: `${message}.` }));
 }
 
-/** Whether records go on where the log has ended. */
+/** Reports records that go on where the log has ended. */
 function endFindings({ name, revision, at }: WorkspaceRow, log: Recomputed): Finding[] {
   if (revision !== log.revision) {
     const message = `${name} is at revision ${revision}, its log ends with revision ${log.revision}: the end of the log was cut.`;

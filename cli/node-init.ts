@@ -144,7 +144,8 @@ function invitationOf(link: string | undefined, options: InitOptions): Invitatio
     if (/^mesh-(join|dlg)-/.test(link)) {
       throw new CliError('The argument is a token, and no join link: give the token with --token.', EXIT.input);
     }
-    if (!isJoinLink(link)) throw new CliError('The argument is no join link. A join link begins with mesh://join?', EXIT.input);
+    if (!isJoinLink(link))
+      throw new CliError('The argument is no join link. A join link begins with mesh://join?', EXIT.input);
     return requireSame(parsed(link), options);
   }
   const named = options.server ?? variable('MESH_SERVER');

@@ -10,6 +10,8 @@ import type { LabHost } from './natlab.ts';
 /** Longer than any test: a machine whose test was killed ends by itself. */
 const LIMIT_S = 900;
 const AGAIN_MS = 50;
+/** Longer than a page's commands wait for a service on a busy host: thirty tries of curl, each of some seconds. */
+const COMMANDS_MS = 180_000;
 
 /** A host of a lab with a systemd of its own, on which everything that is written stays its own. */
 export interface Machine {
@@ -30,6 +32,7 @@ export async function bootMachine(host: LabHost): Promise<Machine> {
   const shell = (commands: string) =>
     run('nsenter', ['--all', '--target', `${leader}`, 'env', '-i', `PATH=${PATH}`, 'HOME=/root', 'sh', '-eu'], {
       stdin: commands,
+      timeoutMs: COMMANDS_MS,
     });
   const machine: Machine = {
     run: shell,

@@ -23,7 +23,7 @@ const isLong = process.env['MESH_LONG'] === '1';
 /** Files that `npm run test:long` alone runs: they cost most and fail least. */
 const LONG_ALONE = isLong
   ? []
-  : ['first-tasks-on-planes', 'histories', 'partition', 'step-downs', 'versions-of-planes'].map(
+  : ['deploy-page', 'first-tasks-on-planes', 'histories', 'partition', 'step-downs', 'versions-of-planes'].map(
       (name) => `test/scenarios/${name}.servers.test.ts`,
     );
 /** A file whose name ends so needs more than Node: superuser rights, a browser, or other people's programs. */

@@ -13,6 +13,8 @@ sh test/system-packages.sh web
 MESH_LONG=1 vitest run --project web every-page failed-reads
 
 sh test/system-packages.sh servers && sh test/mongod.sh
+# Four machines boot at once: alone, for they wait for what others hold of the host.
+MESH_LONG=1 vitest run --project servers scenarios/deploy-page
 MESH_LONG=1 vitest run --project servers test/faults scenarios/histories scenarios/partition scenarios/step-downs \
   scenarios/versions-of-planes scenarios/pages on-mongodb on-three-planes planes-end relays-on-planes nodes-on-planes \
   pair-on-planes approvals-on-planes limits-on-planes races-on-planes first-tasks-on-planes

@@ -10,7 +10,7 @@ const PACE_MS = 50;
 const LOOK_MS = 2_000;
 const FALLS = 2;
 
-/** What clients met while something failed. */
+/** The results of all clients during a fault. */
 export interface Met {
   readonly requests: number;
   /** Cut off, or answered 500 and above. */
@@ -86,7 +86,7 @@ function balance(planes: readonly ClusterPlane[]) {
     async ask({ token, workspace }: Place, method: string, query: string, body?: object): Promise<number> {
       const ready = targets.filter(({ falls }) => falls < FALLS);
       turn += 1;
-      // What could not be sent to one is sent to another.
+      // A request that one control plane refuses to accept is sent to the next.
       for (let tries = 0; ; tries += 1) {
         const target = (ready.length > 0 ? ready : targets)[(turn + tries) % (ready.length || targets.length)];
         if (!target) throw new Error('there is no control plane');

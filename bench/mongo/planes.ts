@@ -7,14 +7,14 @@ import { cpuSeconds } from '../node/process.ts';
 import { median } from '../report.ts';
 
 const CLIENTS = [1, 5, 20] as const;
-/** Of each client in a round. */
+/** The policies that each client creates in a round. */
 const WRITES = 8;
 const WARM_UP = 1;
 
 /** Writes of one workspace through three control planes, of one checkout; medians of rounds. */
 export interface PlaneWrites {
   readonly checkout: string;
-  /** Whether an assertion stands, so that each write rests on all policies. */
+  /** True where an assertion exists, so that the read set of each write includes all policies. */
   readonly isJudged: boolean;
   readonly clients: number;
   readonly rate: number;

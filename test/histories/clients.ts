@@ -90,7 +90,7 @@ function sent(send: Send, { key, value, ifRevision }: Asked): Promise<ApiAnswer>
     : send('PUT', route, { spec, revision: ifRevision });
 }
 
-/** What a policy is written with. */
+/** Returns a policy spec whose port stands for the written value. */
 export function specOf(value: number) {
   return {
     action: 'ALLOW',

@@ -30,7 +30,7 @@ const MOMENT_MS = 500;
 const PAUSED_MS = [5_500, 8_000] as const;
 /** Where every client waits for what stands still, none goes on before it does. */
 const MOST_STOPPED_MS = 10_000;
-/** Of writes that nobody waits for: clients write lower ones. */
+/** The first value of writes whose clients give up; other clients write lower values. */
 const GIVEN_UP = 65_000;
 
 export function faultsOf(cluster: Cluster, servers: ReplicaSet, bus?: NatsCluster) {

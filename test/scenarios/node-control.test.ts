@@ -18,7 +18,7 @@ import { verifies } from '../verifies.ts';
 const ONLINE_MS = 10_000;
 const running: { stop(): Promise<void> }[] = [];
 afterEach(async () => {
-  // What was started last may still hold connections to what was started before it.
+  // In reverse order: later parts may hold connections to earlier ones.
   for (const part of running.splice(0).reverse()) await part.stop();
 });
 

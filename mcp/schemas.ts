@@ -37,15 +37,17 @@ export function describeTool(operation: AnyOperation<Services>): Described {
  * writes a longer line, and input is checked on arrival.
  */
 const LINE = 381;
+/** Fields that are taken and not listed: orders say what they said, and none begins later yet. */
+const UNLISTED: ReadonlySet<string> = new Set(['expectations', 'history', 'starts']);
+
 /** The shapes of policies stand once in the list, where any change is taken. */
 const EVERY_CHANGE = 'ChangeSpec';
 
 function inputOf(schema: Json): Json {
   const { $defs, properties, ...rest } = trimmed(schema) as Json & { $defs?: Json; properties?: Record<string, Json> };
-  const fields = Object.entries(properties ?? {}).map(([name, { maxLength, format: _format, ...field }]) => {
-    const limit = typeof maxLength === 'number' && maxLength > LINE ? { maxLength } : {};
-    return [name, { ...field, ...limit }] as const;
-  });
+  const fields = Object.entries(properties ?? {}).map(
+    ([name, { format: _format, ...field }]) => [name, field] as const,
+  );
   const shape = { ...rest, properties: Object.fromEntries(fields) };
   if ($defs === undefined) return shape;
   return EVERY_CHANGE in $defs ? { ...shape, $defs } : (withoutRefs(shape) as Json);
@@ -99,18 +101,21 @@ function eachOf(schemas: Json, depth: number): Json {
 }
 
 /** Checked on arrival, with an error that says what is wrong; in a list they would cost every caller its context. */
-const CHECKED_ON_ARRIVAL = new Set(['pattern', 'minItems', 'minLength', 'propertyNames']);
+const CHECKED_ON_ARRIVAL = new Set(['pattern', 'minItems', 'minLength', 'propertyNames', 'maxProperties']);
 
 const INNER = new Set(['properties', 'required', 'anyOf', 'oneOf', 'additionalProperties']);
 
 const LAST_PORT = 65_535;
 
+/** Limits of lists within lists that are not listed: nobody sends as many. */
+const FEW = 64;
+
 /** Fields of fields of the fields of a request are told by its words: an agent that fills them has the contract. */
 const INPUT_DEPTH = 2;
 
 /**
- * The shape of a request, without those keywords, the bounds that every safe integer and every port has, the word that
- * inner objects have no other fields, and all of what lies deeper than {@link INPUT_DEPTH} but its type.
+ * The shape of a request, without those keywords, limits of a line, the bounds that every safe integer and every port has, the
+ * word that inner objects have no other fields, and all of what lies deeper than {@link INPUT_DEPTH} but its type.
  */
 function trimmed(schema: unknown, isMap = false, depth = 0, fields = 0): unknown {
   if (Array.isArray(schema)) return schema.map((each) => trimmed(each, false, depth + 1, fields));
@@ -121,6 +126,9 @@ function trimmed(schema: unknown, isMap = false, depth = 0, fields = 0): unknown
       if (!isMap && CHECKED_ON_ARRIVAL.has(key)) return [];
       if (!isMap && depth > 0 && key === 'additionalProperties' && value === false) return [];
       const isBound = key === 'maximum' || key === 'minimum';
+      if (!isMap && key === 'maxLength' && Number(value) <= LINE) return [];
+      if (isMap && UNLISTED.has(key)) return [];
+      if (!isMap && fields > 1 && key === 'maxItems' && Number(value) <= FEW) return [];
       if (isBound && (isPort || Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER)) return [];
       if (!isMap && fields >= INPUT_DEPTH && INNER.has(key)) return [];
       const isFields = !isMap && key === 'properties';

@@ -29,7 +29,7 @@ test('an agent sees what a typed change of a policy has, what it needs and its l
           }),
         ]),
       },
-      Selector: { properties: { peers: { maxItems: 256, items: { maxLength: 63 } } } },
+      Selector: { properties: { peers: { maxItems: 256, items: { type: 'string' } } } },
       Peers: { maxItems: 4_000 },
       Ports: { maxItems: 1_000 },
     },

@@ -26,11 +26,11 @@ const cidrSchema = lineOfText(TEXT_LIMITS.cidr).superRefine((text, context) => {
 /** `spec` of a MeshNetwork (docs/policy.md#meshnetwork). */
 export const networkSpecSchema = z
   .strictObject({
-    cidr: cidrSchema.describe('IPv4 block that addresses of peers come from'),
+    cidr: cidrSchema.describe('Block of its addresses'),
     mtu: z.int().min(MTU.least).max(MTU.most).default(MTU.least),
     defaultAction: z
       .enum(['ALLOW', 'DENY'], { error: 'defaultAction is ALLOW or DENY' })
       .default('ALLOW')
-      .describe('what holds between peers that no policy speaks of'),
+      .describe('Where no policy applies'),
   })
   .register(schemaNames, { name: 'NetworkSpec' }) satisfies z.ZodType<NetworkSpec>;

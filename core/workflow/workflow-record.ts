@@ -4,6 +4,7 @@ import type { RecordDraft } from '../base/record.ts';
 import type { Scope } from '../base/scope.ts';
 import type { NetworkChange } from '../changes/changes.ts';
 import type { EffectView } from '../effect/effect-view.ts';
+import type { Order } from '../intent/orders/order.ts';
 import type { Check, ExpectedBy, PlannedBy, ReadBy } from '../intent/plan/check.ts';
 import type { ShownChange } from '../intent/plan/diff-markdown.ts';
 import type { Expectation, RecordExpectation } from '../intent/verify/expectation.ts';
@@ -51,6 +52,8 @@ export interface WorkflowSpec extends WorkflowOwner {
   readonly records: readonly RecordExpectation[];
   readonly expectedBy?: ExpectedBy;
   readonly callerExpectations?: readonly Expectation[];
+  /** The orders from which the changes were written. */
+  readonly orders?: readonly Order[];
   readonly said?: readonly NetworkChange[];
   readonly notes?: readonly string[];
   /** Open questions of the plan, which the approver answers. */

@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import { invalidInput } from '../../core/base/errors.ts';
 import { listOf } from '../../core/base/list.ts';
 import { CREATE } from '../../core/base/operation.ts';
 import { lineOfText, linesOfText, TEXT_LIMITS } from '../../core/base/text.ts';
+import { MAX_ORDERS, orderInputSchema } from '../../core/intent/orders/order.ts';
 import { changeInputSchema, MAX_CHANGES, parseChanges } from '../../core/intent/plan/change-input.ts';
 import { expectationInputSchema, expectationOf, MAX_EXPECTATIONS } from '../../core/intent/plan/expectation-input.ts';
-import { planNetworkChange as planChange } from '../../core/intent/plan/plan.ts';
+import { planNetworkChange as planChange, planOrders } from '../../core/intent/plan/plan.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { briefPlan, planSchema, planView } from './plan-view.ts';
 import { revertTargetOf } from './revert-target-input.ts';
@@ -15,19 +17,15 @@ export const planNetworkChange = defineHeavyOperation({
   name: 'plan_network_change',
   title: 'Plan a network change',
   description:
-    'Preview a change from plain language: what it would open and close, and its risk. Executes nothing. Pass `changes` of your own, with `expectations` that must hold. Then use apply_network_change.',
+    'Preview a change by `orders` or plain language: what it opens and closes, its risk. Executes nothing. allow closes nothing; deny wins; only keeps other ports. Then use apply_network_change.',
   input: z.strictObject({
-    intent: linesOfText(TEXT_LIMITS.intent)
-      .trim()
-      .min(1)
-      .describe('e.g. let the web servers reach the database on port 5432 and nobody else'),
-    dry_run: z.boolean().default(false).describe('Preview only: the plan cannot be applied'),
+    intent: linesOfText(TEXT_LIMITS.intent).trim().min(1).optional().describe('In plain words'),
+    orders: listOf(orderInputSchema, MAX_ORDERS).min(1).optional(),
+    dry_run: z.boolean().default(false).describe('Preview only'),
     changes: listOf(changeInputSchema, MAX_CHANGES).min(1).optional(),
     expectations: listOf(expectationInputSchema, MAX_EXPECTATIONS).optional().describe('What must hold afterwards'),
-    history: listOf(linesOfText(TEXT_LIMITS.intent), MAX_HISTORY).optional().describe('Earlier intents, oldest first'),
-    revert: lineOfText(TEXT_LIMITS.id)
-      .optional()
-      .describe('Undo instead: `last`, a workflow id, or a revision or snapshot id'),
+    history: listOf(linesOfText(TEXT_LIMITS.intent), MAX_HISTORY).optional().describe('Earlier intents'),
+    revert: lineOfText(TEXT_LIMITS.id).optional().describe('Undo: last, or an id of a workflow, revision or snapshot'),
   }),
   output: planSchema,
   brief: briefPlan,
@@ -36,11 +34,17 @@ export const planNetworkChange = defineHeavyOperation({
   edition: 'pro',
   effects: CREATE,
   // A model may take half a minute, for which a computing thread would only wait.
-  cost: ({ changes, revert }, { planner }) =>
-    planner.asksModel && changes === undefined && revert === undefined ? 'light' : 'heavy',
+  cost: ({ orders, changes, revert }, { planner }) =>
+    planner.asksModel && (orders ?? changes ?? revert) === undefined ? 'light' : 'heavy',
   problems: ['invalid_input', 'intent_not_understood', 'not_found', 'conflict', 'expired'],
   http: { method: 'post', path: '/api/v1/ai/intent/plan', tellsStages: true },
-  async run({ intent, dry_run: dryRun, changes, expectations, history, revert }, context) {
+  async run({ intent, orders, dry_run: dryRun, changes, expectations, history, revert }, context) {
+    if (orders) {
+      if (changes ?? revert) throw misfit('/orders', 'Give orders, changes or revert, not several of them.');
+      const held = expectations?.map(expectationOf);
+      return planView(context, await planOrders(context, { intent, orders, dryRun, expectations: held }), dryRun);
+    }
+    if (intent === undefined) throw misfit('/intent', 'Give an intent or orders.');
     const plan = await planChange(context, {
       intent,
       dryRun,
@@ -52,3 +56,7 @@ export const planNetworkChange = defineHeavyOperation({
     return planView(context, plan, dryRun);
   },
 });
+
+function misfit(pointer: string, detail: string) {
+  return invalidInput([{ pointer, detail }], detail);
+}

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { schemaNames } from '../../core/base/schema-names.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { effectView } from '../../core/effect/effect-view.ts';
+import { orderInputSchema } from '../../core/intent/orders/order.ts';
 import { CHECKS, READERS } from '../../core/intent/plan/check.ts';
 import type { ProposedPlan } from '../../core/intent/plan/plan.ts';
 import { RISK_LEVELS } from '../../core/intent/verify/risk-table.ts';
@@ -77,14 +78,22 @@ export const planSchema = z.strictObject({
   base_revision: z.int(),
   expires_at: z.string(),
   dry_run: z.boolean(),
+  not_changed: z
+    .array(z.string())
+    .optional()
+    .describe('What stays otherwise than ordered, and the stage that holds it'),
+  already: z.literal(true).optional().describe('It is so already: nothing to apply'),
+  made_so_by: z.array(z.string()).optional().describe('Policies that make it so; none where it is the default'),
+  undo: z.array(orderInputSchema).optional().describe('Orders that bring back who could reach whom'),
   another_person: z.literal(true).optional().describe('You may not approve it'),
 });
 
 export async function planView(
   context: Parameters<typeof needsAnotherPerson>[0],
-  { id, spec, assessment }: ProposedPlan,
+  { id, spec, assessment, already, undo }: ProposedPlan,
   dryRun: boolean,
 ): Promise<z.input<typeof planSchema>> {
+  const { notChanged } = assessment;
   const { objections, risk, effect, shown, warnings, diffMarkdown } = assessment;
   const shownEffect = effectView(effect);
   const judged = { ...assessment, effect: shownEffect };
@@ -106,7 +115,10 @@ export async function planView(
     diff_markdown: diffMarkdown + (spec.words ?? ''),
     base_revision: spec.baseRevision,
     expires_at: formatInstant(spec.expiresAt),
-    dry_run: dryRun,
+    dry_run: dryRun || already !== undefined,
+    ...(notChanged && { not_changed: [...notChanged] }),
+    ...(already && { already: true as const, made_so_by: [...already] }),
+    ...(undo && { undo: [...undo] }),
     ...((await needsAnotherPerson(context, judged)) && { another_person: true as const }),
   };
 }

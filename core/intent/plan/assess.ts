@@ -17,6 +17,7 @@ import type { PeerRecord } from '../../model/resources.ts';
 import { workspaceById } from '../../model/workspaces.ts';
 import { type NetworkState, recordIn } from '../../state/state.ts';
 import { resourceYaml } from '../../views/render-yaml.ts';
+import { namedByOrders, ordersUnmet } from '../orders/judge-orders.ts';
 import { emptiedTexts, endingTexts } from '../verify/ending.ts';
 import type { RecordExpectation } from '../verify/expectation.ts';
 import { type Unmet, unmetExpectations } from '../verify/expectations.ts';
@@ -72,6 +73,8 @@ export interface Assessment {
   readonly check: Check;
   /** True where the caller's own expectations hold; absent where there are none. */
   readonly expectationsHold?: boolean;
+  /** Connections that orders name and that stay as they are, with the stage that holds them; absent for none. */
+  readonly notChanged?: readonly string[];
   readonly unmet: readonly Unmet[];
   readonly unmetRecords: readonly string[];
   /** Standing assertions of the workspace that the change would break. */
@@ -134,7 +137,7 @@ async function assessOn(
   proposal: Proposal,
   requester: Requester | undefined,
 ): Promise<Assessment> {
-  const { changes: given, expectations, records, callerExpectations = [], said, sentence } = proposal;
+  const { changes: given, expectations, records, callerExpectations = [], orders, said, sentence } = proposal;
   const { plannedBy, readBy, notes = [], questions = [] } = proposal;
   const { states } = services;
   const { ops, after, outcomes, changes } = planChanges(state, given, now, controlRanges(services.settings));
@@ -176,6 +179,7 @@ async function assessOn(
     effect,
     policies,
     expectations: named,
+    ordered: isStated || !orders ? undefined : namedByOrders(orders),
     bounds,
     beyond,
     future,
@@ -188,9 +192,11 @@ async function assessOn(
   const [unmetStated, unmetOwn] = [expectations, callerExpectations].map((all) => unmetExpectations(all, after, is));
   const unmet = [...(unmetStated ?? []), ...(unmetOwn ?? [])];
   const missing = unmetRecords(records, { after, is, past });
+  const [unmetOrders, heldOrders] = orders ? ordersUnmet(orders, state, { after, is }) : [[], []];
   const objections = [
     ...unmet.map(({ detail }) => detail),
     ...missing,
+    ...unmetOrders,
     ...broken.map(({ name, detail }) => `The assertion ${name} would fail: ${detail}.`),
     ...findings.flatMap(({ blocks, message }) => (blocks ? [message] : [])),
   ];
@@ -202,8 +208,15 @@ async function assessOn(
   const isUnknown = isAsked || findings.some(({ code }) => code === 'OUTSIDE_UNKNOWN');
   const differs = (unmetStated ?? []).length + missing.length > 0 || findings.some(isExcess);
   const check = !isStated ? 'not checked' : differs ? 'differs' : isUnknown ? 'not checked' : 'matches';
-  const own = callerExpectations.length > 0 ? { expectationsHold: unmetOwn?.length === 0 } : {};
-  const told = [...notes, ...endingTexts(changes, { before: state, after }, states), ...emptiedTexts(changes, state)];
+  const isOwn = callerExpectations.length > 0 || orders !== undefined;
+  const own = isOwn ? { expectationsHold: (unmetOwn ?? []).length + unmetOrders.length === 0 } : {};
+  const notChanged = heldOrders.map((text) => `not changed: ${text}`);
+  const told = [
+    ...notes,
+    ...notChanged,
+    ...endingTexts(changes, { before: state, after }, states),
+    ...emptiedTexts(changes, state),
+  ];
   const warnings = [...opens, ...beyondNamed, ...closes, ...told, ...others];
   const risk = riskOf({
     effect,
@@ -239,7 +252,7 @@ async function assessOn(
     isStated,
     stated: isStated ? [...records.map(recordText), ...expectations.map(expectationText)] : [],
     ...own,
-    callerExpectations: callerExpectations.map(expectationText),
+    callerExpectations: [...(orders ?? []).map(({ text }) => text), ...callerExpectations.map(expectationText)],
     objections,
     settings: record.spec.settings,
   };
@@ -255,6 +268,7 @@ async function assessOn(
     warnings,
     check,
     ...own,
+    ...(heldOrders.length > 0 && { notChanged: heldOrders }),
     unmet,
     unmetRecords: missing,
     broken,

@@ -61,8 +61,8 @@ export async function cachedAssessment(
 /** Proposals come from plans and workflows too, whose other fields an assessment does not read. */
 function keyOf({ proposal, requester, facts }: AssessmentInputs): string {
   const { changes, said, readBy, sentence, notes, questions, expectations, records } = proposal;
-  const { expectedBy, callerExpectations, plannedBy } = proposal;
-  const stated = [expectations, records, expectedBy, callerExpectations, plannedBy];
+  const { expectedBy, callerExpectations, orders, plannedBy } = proposal;
+  const stated = [expectations, records, expectedBy, callerExpectations, orders, plannedBy];
   const asker = requester && [requester.id, requester.peer];
   return JSON.stringify([changes, said, readBy, sentence, notes, questions, stated, asker, facts]);
 }

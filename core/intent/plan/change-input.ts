@@ -26,7 +26,7 @@ const changeSpecSchema = z
     peerSpecSchema,
     mapOf(lineOfText(TEXT_LIMITS.name), z.unknown(), MAX_SPEC_FIELDS, 'fields'),
   ])
-  .meta({ id: 'ChangeSpec', description: 'The whole new spec of a policy, a network or a peer; none for delete' });
+  .meta({ id: 'ChangeSpec', description: 'The whole new spec; none for delete' });
 
 /** A typed change as callers and models send it: flat, so that its JSON schema stays small. */
 export const changeInputSchema = z.strictObject({
@@ -34,7 +34,7 @@ export const changeInputSchema = z.strictObject({
   resource: z.enum(['MeshPolicy', 'MeshNetwork', 'MeshPeer']),
   name: lineOfText(TEXT_LIMITS.name).min(1),
   spec: changeSpecSchema.optional(),
-  revision: z.int().min(1).optional().describe('As you read it; 409 where it has changed since'),
+  revision: z.int().min(1).optional().describe('As you read it'),
 });
 export type ChangeInput = z.output<typeof changeInputSchema>;
 

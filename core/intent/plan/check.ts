@@ -1,6 +1,7 @@
 import { isAgentId } from '../../base/ids.ts';
 import type { CallContext } from '../../base/operation.ts';
 import { counted } from '../../effect/markdown.ts';
+import type { Order } from '../orders/order.ts';
 import type { Expectation, RecordExpectation } from '../verify/expectation.ts';
 
 /** Readers that turn an intent into a change. `agent` includes any program that sends its own changes. */
@@ -27,6 +28,8 @@ export interface Stated {
   readonly expectedBy?: ExpectedBy;
   /** The caller's own, which say nothing about the intent. */
   readonly callerExpectations?: readonly Expectation[];
+  /** The caller's orders, from which code wrote the changes; they say nothing about the intent either. */
+  readonly orders?: readonly Order[];
   readonly plannedBy: PlannedBy;
 }
 

@@ -11,9 +11,10 @@ import type { Stated } from './check.ts';
 export function boundsOf(
   expectations: number,
   records: number,
-  { plannedBy, expectedBy, callerExpectations = [] }: Stated,
+  { plannedBy, expectedBy, callerExpectations = [], orders }: Stated,
 ): Bounds {
   if (records > 0) return 'records';
+  if (expectations === 0 && orders) return 'all';
   if (expectations === 0) return 'none';
   if (plannedBy === 'grammar' || plannedBy === 'revert') return 'closing';
   // Earlier versions without a named planner stored the reading of the grammar.

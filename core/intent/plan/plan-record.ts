@@ -1,6 +1,7 @@
 import type { RecordDraft } from '../../base/record.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
 import type { PlanOwner, PlanStatus } from '../../model/workflow-records.ts';
+import type { Order } from '../orders/order.ts';
 import type { Expectation, RecordExpectation } from '../verify/expectation.ts';
 import type { ExpectedBy, PlannedBy, ReadBy } from './check.ts';
 import type { PlanServices } from './services.ts';
@@ -18,6 +19,8 @@ export interface PlanSpec extends PlanOwner {
   readonly records: readonly RecordExpectation[];
   readonly expectedBy?: ExpectedBy;
   readonly callerExpectations?: readonly Expectation[];
+  /** The orders from which the changes were written. */
+  readonly orders?: readonly Order[];
   readonly said?: readonly NetworkChange[];
   readonly notes?: readonly string[];
   /** Markdown of what the planner says in its own words, marked as such. */

@@ -1,9 +1,17 @@
+import { joinGrantsOf } from '../../authority/join-grants.ts';
 import { apiTokenOf } from '../../base/caller.ts';
 import { commitContext } from '../../base/commit-context.ts';
-import { newId } from '../../base/ids.ts';
+import { isAgentId, newId } from '../../base/ids.ts';
 import type { CallContext } from '../../base/operation.ts';
+import { TEXT_LIMITS } from '../../base/text.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
 import { workspaceById } from '../../model/workspaces.ts';
+import type { NetworkState } from '../../state/state.ts';
+import { compileOrders } from '../orders/compile-orders.ts';
+import type { OrderInput } from '../orders/order.ts';
+import { readOrders } from '../orders/read-orders.ts';
+import { undoOf } from '../orders/undo.ts';
+import { meansOutside } from '../orders/who.ts';
 import type { Expectation } from '../verify/expectation.ts';
 import type { Requester } from '../verify/findings.ts';
 import { peerAt } from '../verify/lock-out.ts';
@@ -31,10 +39,20 @@ export interface PlanRequest {
   readonly revert: RevertTarget | undefined;
 }
 
+/** Orders, from which code writes the changes. Without an intent their own words stand for it. */
+export interface OrderRequest extends Pick<PlanRequest, 'dryRun' | 'expectations'> {
+  readonly intent: string | undefined;
+  readonly orders: readonly OrderInput[];
+}
+
 export interface ProposedPlan {
   readonly id: string;
   readonly spec: PlanSpec;
   readonly assessment: Assessment;
+  /** Policies that make so what was ordered; undefined unless it is so already. */
+  readonly already?: readonly string[];
+  /** Orders that bring back who could reach whom. */
+  readonly undo?: readonly OrderInput[];
 }
 
 /**
@@ -64,6 +82,42 @@ export async function planNetworkChange(
   const proposal = proposalOf(answer, request.expectations);
   return planProposal(context, request, proposal, assessment, words === '' ? {} : { words });
 }
+
+/**
+ * Plans what orders say. What is so already is not kept as a plan: there is nothing to apply.
+ *
+ * @throws MeshError `invalid_input` for orders that are faulty, contradict each other, or of which nothing can be done
+ */
+export async function planOrders(
+  context: CallContext<ComputeServices>,
+  { intent, orders: inputs, dryRun, expectations }: OrderRequest,
+): Promise<ProposedPlan> {
+  const { services, workspace } = context;
+  const [before, { spec }, joins, requester] = await Promise.all([
+    services.states.current(workspace),
+    workspaceById(services, workspace),
+    joinGrantsOf(services, workspace),
+    requesterOf(context),
+  ]);
+  const now = services.clock.now();
+  const orders = readOrders(inputs, before, { now, timeZone: spec.settings.timeZone ?? 'UTC' });
+  const reachOf = (state: NetworkState) => services.states.reachability(state, now);
+  const compile = { now, owner: requester.id, joins, isPersons: !isAgentId(requester.id), reachOf };
+  const { changes, after, already } = compileOrders(orders, before, compile);
+  const sentence = orders.map(({ text }) => text).join('; ');
+  const proposal = await given(context, { intent, expectations }, changes);
+  const isAboutOutside = orders.some((order) => [order.from, order.to].flat().some(meansOutside));
+  const notes = isAboutOutside ? [OUTSIDE_NOTE] : [];
+  const plan = await planProposal(
+    context,
+    { intent: intent ?? sentence.slice(0, TEXT_LIMITS.intent), dryRun: dryRun || already !== undefined },
+    { ...proposal, orders, sentence: `${sentence}.`, ...(notes.length > 0 && { notes }) },
+  );
+  const undo = already ? undefined : undoOf(inputs, { before, after }, compile);
+  return { ...plan, ...(already && { already }), ...(undo && { undo }) };
+}
+
+const OUTSIDE_NOTE = 'nodes enforce nothing between addresses outside: what is not in the tunnel does not pass a node';
 
 /** A planner that fears more than was computed is heard; it decides nothing. */
 function reasonsOf({ reasoning, risk }: ProposedChanges, assessment: Assessment): string | undefined {
@@ -156,13 +210,16 @@ export async function requesterOf({
 /** Changes that the caller wrote are held to what the caller expects, else to the intent where that is understood with certainty. */
 async function given(
   context: CallContext<ComputeServices>,
-  { intent, expectations }: PlanRequest,
+  { intent, expectations }: Pick<OrderRequest, 'intent' | 'expectations'>,
   changes: readonly NetworkChange[],
 ): Promise<Proposal> {
   const { services, workspace } = context;
   const [state, { spec }] = await Promise.all([services.states.current(workspace), workspaceById(services, workspace)]);
   const { timeZone } = spec.settings;
-  const understood = await services.planner.certain?.({ intent, state, now: services.clock.now(), timeZone });
+  const understood =
+    intent === undefined
+      ? undefined
+      : await services.planner.certain?.({ intent, state, now: services.clock.now(), timeZone });
   const meant = understood?.outcome === 'changes' ? understood : { expectations: [], records: [] };
   const listed = changes.map(({ action, resource, name }) => `${action} ${resource} ${name}`);
   const more = listed.length > 3 ? ` and ${listed.length - 3} more` : '';

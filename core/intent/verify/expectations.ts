@@ -86,7 +86,7 @@ interface Extended {
 }
 
 /** The network with the stretches of both ends beside its peers; undefined where they are too many. */
-function extend(reach: Reachability, from: Ends, to: Ends): Extended | undefined {
+export function extend(reach: Reachability, from: Ends, to: Ends): Extended | undefined {
   const sides = [from, to] as const;
   if (sides.every(({ ranges }) => ranges.length === 0)) {
     return { reach, sides: [from.peers, to.peers], titles: new Map() };

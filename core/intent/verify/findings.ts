@@ -70,6 +70,8 @@ export interface Judged {
   /** Names of the policies that are created or changed. */
   readonly policies: ReadonlySet<string>;
   readonly expectations: readonly Expectation[];
+  /** Returns the connections that orders name in a state; undefined where none were given, or the intent says more. */
+  readonly ordered?: ((side: EffectSide, on: NetworkState) => readonly Named[]) | undefined;
   /**
    * The connections that the expectations bound, which depends on who read the intent. `closing`: the grammar read it; excess
    * is shown and asked about. `all`: a caller or a model proposed it; excess blocks. `records`: the intent names the resulting
@@ -201,12 +203,13 @@ function controlFindings({ controls }: Pick<Judged, 'controls'>): Finding[] {
 }
 
 function excessFindings(judged: Judged): Finding[] {
-  const { effect, expectations, before, bounds, said } = judged;
+  const { effect, expectations, before, bounds, said, ordered } = judged;
   const unknown = effect.outside === undefined ? [blocking('OUTSIDE_UNKNOWN', OUTSIDE_UNKNOWN)] : [];
   if (bounds === 'none' || isWhollySaid(judged)) return unknown;
   const { groups = [], outside = [] } = said?.(judged) ?? {};
   const opened = beyondNamed(effect, 'opened', [
     ...namedBy(expectations, 'opened', before),
+    ...(ordered?.('opened', before) ?? []),
     ...namedByEffect({ groups: bounds === 'records' ? groups : [], outside }, 'opened'),
   ]);
   const closed = beyondNamed(effect, 'closed', closingNamed(judged, judged));
@@ -223,9 +226,10 @@ function isWhollySaid({ bounds, said }: Judged): boolean {
 }
 
 /** Returns the closings that were named, resolved against the peers of a state. */
-function closingNamed({ expectations, said }: Judged, on: State): Named[] {
+function closingNamed({ expectations, said, ordered }: Judged, on: State): Named[] {
   const effect = said?.(on);
-  return [...namedBy(expectations, 'closed', on.before), ...(effect ? namedByEffect(effect, 'closed') : [])];
+  const named = [...namedBy(expectations, 'closed', on.before), ...(ordered?.('closed', on.before) ?? [])];
+  return [...named, ...(effect ? namedByEffect(effect, 'closed') : [])];
 }
 
 const OUTSIDE_UNKNOWN =
@@ -248,14 +252,15 @@ function blocking(code: FindingCode, message: string): Finding {
   return { code, blocks: true, message, policy: null, direction: null, rule_index: null };
 }
 
-function lintFindings({ is, policies, expectations }: Judged): Finding[] {
+function lintFindings({ is, policies, expectations, ordered }: Judged): Finding[] {
   if (policies.size === 0) return [];
   return lint(is, policies).map(({ code, policy, direction, rule_index, message, fix }) => ({
     code,
     policy,
     direction,
     rule_index,
-    blocks: isTooWide(code, expectations),
+    // What orders open and close is bound by their own words.
+    blocks: !ordered && isTooWide(code, expectations),
     message: `${policy}: ${message}. ${fix.slice(0, -1)}`,
   }));
 }

@@ -1,0 +1,82 @@
+import type { JoinGrant } from '../../authority/label-sets.ts';
+import type { NetworkChange } from '../../changes/changes.ts';
+import type { NetworkState } from '../../state/state.ts';
+import { changesNothing } from './changes-nothing.ts';
+import { refused } from './cut.ts';
+import type { Order } from './order.ts';
+import { hasPair, madeSoBy, type UnmetPairs, unmetPairs, unmetText } from './order-result.ts';
+import { PolicyDraft, type ReachOf } from './policy-draft.ts';
+import { readOrder, regionsOf } from './regions.ts';
+import { writeOrder } from './write-order.ts';
+
+export interface CompileContext {
+  /** ms */
+  readonly now: number;
+  /** Id of the account or agent that gives the orders. */
+  readonly owner: string;
+  /** Labels and networks that unused join tokens grant. */
+  readonly joins: readonly JoinGrant[];
+  /** True where a person gives them. */
+  readonly isPersons: boolean;
+  readonly reachOf?: ReachOf;
+}
+
+/** Orders as changes of policies. */
+export interface CompiledOrders {
+  readonly changes: readonly NetworkChange[];
+  /** The network with these changes. */
+  readonly after: NetworkState;
+  /** Policies that make so what holds already; undefined unless all orders hold already. */
+  readonly already?: readonly string[];
+  /** Connections that stay otherwise than ordered, as sentences with the reason. */
+  readonly notChanged: readonly string[];
+}
+
+/**
+ * Writes the policies that orders need, and no more.
+ *
+ * @throws MeshError `invalid_input` for an order of which nothing can be done, or that a DENY wins over
+ */
+export function compileOrders(orders: readonly Order[], state: NetworkState, context: CompileContext): CompiledOrders {
+  const draft = new PolicyDraft(state, context.now, context.owner, context.reachOf);
+  const reachOf: ReachOf = (of) => draft.reach(of);
+  const notChanged: string[] = [];
+  const already: string[] = [];
+  let isChanged = false;
+  for (const order of orders) {
+    const before = draft.state;
+    const regions = regionsOf(readOrder(order, before), before);
+    writeOrder(readOrder(order, before), draft);
+    const trial = { before, after: draft.state, now: context.now, isPersons: context.isPersons, reachOf };
+    // What is about nobody of now is written, since nothing shows that it is so already.
+    const isSeen = draft.state !== before && regions.some((region) => hasPair(region, before, draft.reach(before)));
+    if (isSeen && changesNothing(trial, context.joins)) draft.restore(before);
+    const unmet = unmetPairs(regions, draft.state, draft.reach());
+    refuseDenied(order, unmet);
+    notChanged.push(...unmet.map(unmetText));
+    if (draft.state !== before) isChanged = true;
+    else if (unmet.length > 0)
+      throw refused(`Nothing of "${order.text}" can be done. ${unmet.map(unmetText).join('; ')}.`);
+    else already.push(...regions.flatMap((region) => madeSoBy(region, before, draft.reach())));
+  }
+  return {
+    changes: draft.changes(),
+    after: draft.state,
+    notChanged: [...new Set(notChanged)],
+    ...(!isChanged && { already: [...new Set(already)] }),
+  };
+}
+
+function refuseDenied(order: Order, unmet: readonly UnmetPairs[]): void {
+  const denied = unmet.flatMap(({ deniedBy }) => deniedBy ?? []);
+  const [first] = unmet.filter(({ deniedBy }) => deniedBy !== undefined);
+  if (first) {
+    const names = [...new Set(denied)].join(', ');
+    throw refused(
+      `"${order.text}" does not open ${first.src} to ${first.dst} on ${first.ports}: the policy ${names} denies it, and a DENY wins. Leave these peers out with except_from or except_to, or change that policy with changes first.`,
+    );
+  }
+  const other = unmet.find(({ isHeld }) => !isHeld);
+  if (other)
+    throw refused(`"${order.text}" cannot be written exactly: ${unmetText(other)}. Change the policies with changes.`);
+}

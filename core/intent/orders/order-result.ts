@@ -1,0 +1,158 @@
+import { type PortSpan, spansOf, spanText } from '../../effect/port-spans.ts';
+import { isOfAgent } from '../../model/presets.ts';
+import { explain } from '../../reachability/explain.ts';
+import type { Blocker } from '../../reachability/explanation.ts';
+import { countPairs, examplesOf, pairsBetween, placeGroups } from '../../reachability/pairs-between.ts';
+import { NO_PORTS, type PortSetId } from '../../reachability/port-sets.ts';
+import type { Reachability } from '../../reachability/reachability.ts';
+import type { NetworkState } from '../../state/state.ts';
+import { extend } from '../verify/expectations.ts';
+import { portEntriesOf } from './order-ports.ts';
+import type { Region } from './regions.ts';
+import { endsOfSide } from './who.ts';
+
+/** Connections that are not as an order says, all for the same reason. */
+export interface UnmetPairs {
+  readonly count: number;
+  /** One of them. */
+  readonly src: string;
+  readonly dst: string;
+  readonly ports: string;
+  readonly reason: string;
+  /** True where a stage above policies holds them, or an order cannot change them; false where a policy contradicts. */
+  readonly isHeld: boolean;
+  /** The DENY that wins over an allow. */
+  readonly deniedBy?: string;
+}
+
+/** Returns the connections that are not as regions say, joined by their reason. */
+export function unmetPairs(regions: readonly Region[], state: NetworkState, whole: Reachability): UnmetPairs[] {
+  const found = new Map<string, UnmetPairs>();
+  for (const region of regions) {
+    for (const pair of unmetIn(region, state, whole)) {
+      const known = found.get(pair.reason);
+      found.set(pair.reason, known ? { ...known, count: known.count + pair.count } : pair);
+    }
+  }
+  return [...found.values()];
+}
+
+function* unmetIn({ side, from, to, spans }: Region, state: NetworkState, whole: Reachability): Generator<UnmetPairs> {
+  const extended = extend(whole, endsOfSide(from, state), endsOfSide(to, state));
+  if (!extended) {
+    yield {
+      count: 1,
+      src: 'outside',
+      dst: 'peers',
+      ports: spanText(spans),
+      reason: 'more ranges of addresses than can be compared',
+      isHeld: false,
+    };
+    return;
+  }
+  const { reach, sides, titles } = extended;
+  const { ports } = reach.parts;
+  const asked = ports.ofEntries(portEntriesOf(spans));
+  for (const group of pairsBetween(reach, placeGroups(reach, sides[0]), placeGroups(reach, sides[1]))) {
+    const open = ports.meet(group.ports, asked);
+    const wrong = side === 'opened' ? ports.minus(asked, open) : open;
+    const [example] = examplesOf(reach, group, 1);
+    if (wrong === NO_PORTS || !example) continue;
+    const [src, dst] = example;
+    if (titles.has(src) && titles.has(dst)) continue;
+    const told = reasonOf(reach, src, dst, wrong, side, state);
+    if (!told) continue;
+    const spanned = spanText(spansOf(ports.describe(wrong)));
+    yield {
+      count: countPairs(group),
+      src: titles.get(src) ?? src,
+      dst: titles.get(dst) ?? dst,
+      ports: spanned,
+      ...told,
+    };
+  }
+}
+
+type Told = Pick<UnmetPairs, 'reason' | 'isHeld' | 'deniedBy'>;
+
+function reasonOf(
+  reach: Reachability,
+  src: string,
+  dst: string,
+  wrong: PortSetId,
+  side: Region['side'],
+  state: NetworkState,
+): Told | undefined {
+  const [first] = spansOf(reach.parts.ports.describe(wrong));
+  const { blocked_by, steps } = explain(reach, { src, dst, protocol: first?.protocol, port: first?.from });
+  if (side === 'closed') {
+    const givers = steps.flatMap(({ policy, reason_code }) =>
+      reason_code === 'ALLOWED_BY_RULE' && policy !== null ? [policy] : [],
+    );
+    const preset = givers.find((name) => isOfAgent(state.policies.get(name)));
+    if (preset !== undefined) return { reason: `the preset of an agent gives it (${preset})`, isHeld: true };
+    if (givers.length === 0) return { reason: 'No policy gives this: use deny or only', isHeld: true };
+    return { reason: `the policy ${givers[0]} gives it`, isHeld: false };
+  }
+  // The first stage that stops it is the one to name.
+  return blocked_by.map((blocker) => heldBy(blocker, state)).sort((a, b) => Number(b.isHeld) - Number(a.isHeld))[0];
+}
+
+function heldBy({ reason_code, policy }: Blocker, state: NetworkState): Told {
+  switch (reason_code) {
+    case 'DIFFERENT_NETWORK':
+      return { reason: 'they are in different networks', isHeld: true };
+    case 'PEER_PENDING':
+      return { reason: 'a peer awaits approval', isHeld: true };
+    case 'PEER_REVOKED':
+      return { reason: 'a peer is revoked', isHeld: true };
+    case 'PEER_EXPIRED':
+      return { reason: 'a peer has ended', isHeld: true };
+    case 'DELEGATION_BOUND':
+      return { reason: 'it is more than the agent was delegated', isHeld: true };
+    default:
+  }
+  if (policy !== null && isOfAgent(state.policies.get(policy)))
+    return { reason: `the preset of an agent holds it (${policy})`, isHeld: true };
+  if (policy !== null && (reason_code === 'EGRESS_DENIED_BY_RULE' || reason_code === 'INGRESS_DENIED_BY_RULE'))
+    return { reason: `the policy ${policy} denies it`, isHeld: false, deniedBy: policy };
+  return { reason: `${reason_code}${policy === null ? '' : ` by ${policy}`}`, isHeld: false };
+}
+
+/** Returns unmet connections as a sentence. */
+export function unmetText({ count, src, dst, ports, reason }: UnmetPairs): string {
+  const more = count > 1 ? ` (and ${count - 1} more)` : '';
+  return `${src} to ${dst}${more} on ${ports}: ${reason}`;
+}
+
+/** Returns true if a region has a connection between those there are now. */
+export function hasPair({ from, to }: Region, state: NetworkState, whole: Reachability): boolean {
+  const extended = extend(whole, endsOfSide(from, state), endsOfSide(to, state));
+  if (!extended) return true;
+  const { reach, sides } = extended;
+  return !pairsBetween(reach, placeGroups(reach, sides[0]), placeGroups(reach, sides[1])).next().done;
+}
+
+/** Returns policies that make an order hold already, or `the default` where none does. */
+export function madeSoBy({ side, from, to, spans }: Region, state: NetworkState, whole: Reachability): string[] {
+  const extended = extend(whole, endsOfSide(from, state), endsOfSide(to, state));
+  const names = new Set<string>();
+  const [first]: readonly PortSpan[] = spans;
+  if (!extended) return [];
+  const { reach, sides } = extended;
+  for (const group of pairsBetween(reach, placeGroups(reach, sides[0]), placeGroups(reach, sides[1]))) {
+    const [example] = examplesOf(reach, group, 1);
+    if (!example) continue;
+    const { steps, blocked_by } = explain(reach, {
+      src: example[0],
+      dst: example[1],
+      protocol: first?.protocol,
+      port: first?.from,
+    });
+    for (const { policy } of side === 'opened' ? steps : blocked_by) if (policy !== null) names.add(policy);
+    if (names.size >= MAX_NAMED) break;
+  }
+  return [...names].slice(0, MAX_NAMED);
+}
+
+const MAX_NAMED = 5;

@@ -1,0 +1,344 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { network, peer, policy, stateWith } from '../../../test/kits/records/records.ts';
+import { MeshError } from '../../base/errors.ts';
+import type { PolicySpec, Protocol, Selector } from '../../model/policy.ts';
+import type { PeerRecord } from '../../model/resources.ts';
+import type { NetworkModel } from '../../reachability/model.ts';
+import { naiveVerdict } from '../../reachability/naive.testkit.ts';
+import { modelOf } from '../../state/network-model.ts';
+import type { NetworkState } from '../../state/state.ts';
+import { compileOrders } from './compile-orders.ts';
+import type { OrderInput } from './order.ts';
+import { readOrders } from './read-orders.ts';
+
+/*
+ * Orders against an oracle that reads their words by itself, pair by pair and port by port, on the naive reading of policies:
+ * it shares nothing with the compiler.
+ */
+
+const RUNS = process.env['MESH_LONG'] === '1' ? 20_000 : 500;
+const NOW = Date.parse('2030-01-01T00:00:00Z');
+const PORTS: readonly (readonly [Protocol, number?])[] = [
+  ['TCP', 22],
+  ['TCP', 80],
+  ['TCP', 443],
+  ['UDP', 53],
+  ['ICMP'],
+];
+const OUTSIDE = { office: '203.0.113.7', elsewhere: '8.8.8.8' };
+
+const PEERS = [
+  peer('web-1', { uid: `p_${'a'.repeat(26)}`, labels: { role: 'web' }, address: '10.96.0.1' }),
+  peer('web-2', { uid: `p_${'b'.repeat(26)}`, labels: { role: 'web', env: 'prod' }, address: '10.96.0.2' }),
+  peer('db-1', { uid: `p_${'c'.repeat(26)}`, labels: { role: 'db', env: 'prod' }, address: '10.96.0.3' }),
+  peer('db-2', { uid: `p_${'d'.repeat(26)}`, labels: { role: 'db', env: 'test' }, address: '10.96.0.4' }),
+  peer('lap', { uid: `p_${'e'.repeat(26)}`, address: '10.96.0.5' }),
+  peer('far-1', { uid: `p_${'f'.repeat(26)}`, labels: { role: 'web' }, network: 'far', address: '10.97.0.1' }),
+  peer('wait-1', { uid: `p_${'g'.repeat(26)}`, labels: { role: 'db' }, phase: 'pending' }),
+];
+/** Peers that join after the orders. */
+const LATER = [
+  peer('new-web', { uid: `p_${'h'.repeat(26)}`, labels: { role: 'web', env: 'test' }, address: '10.96.0.8' }),
+  peer('new-db', { uid: `p_${'i'.repeat(26)}`, labels: { role: 'db', env: 'prod' }, address: '10.96.0.9' }),
+  peer('new-api', { uid: `p_${'j'.repeat(26)}`, labels: { role: 'api' }, address: '10.96.0.10' }),
+];
+const IDS = PEERS.map(({ uid }) => uid);
+
+const selector: fc.Arbitrary<Selector> = fc.oneof(
+  { weight: 2, arbitrary: fc.constant({}) },
+  fc.constantFrom('web', 'db', 'api').map((role) => ({ matchLabels: { role } })),
+  fc.constantFrom('prod', 'test').map((env) => ({ matchLabels: { env } })),
+  fc.subarray(IDS, { minLength: 1, maxLength: 2 }).map((peers) => ({ peers })),
+  fc.subarray(IDS, { minLength: 1, maxLength: 2 }).map((notPeers) => ({ notPeers })),
+  fc.constantFrom<Selector>(
+    { matchExpressions: [{ key: 'role', operator: 'NotIn', values: ['db'] }] },
+    { matchExpressions: [{ key: 'env', operator: 'Exists' }] },
+  ),
+);
+const entry = fc.oneof(
+  { weight: 5, arbitrary: selector.map((peerSelector) => ({ peerSelector })) },
+  { weight: 1, arbitrary: fc.constant('*' as const) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('203.0.113.0/24', '0.0.0.0/0', '10.96.0.0/30').map((cidr) => ({ ipBlock: { cidr } })),
+  },
+);
+const port = fc.constantFrom(
+  { port: 22 },
+  { port: 80, endPort: 443 },
+  { protocol: 'UDP' as const },
+  { protocol: 'ICMP' as const },
+);
+const rules = fc.array(
+  fc.record({
+    peers: fc.option(fc.array(entry, { minLength: 1, maxLength: 2 }), { nil: undefined, freq: 3 }),
+    ports: fc.option(fc.array(port, { minLength: 1, maxLength: 2 }), { nil: undefined, freq: 2 }),
+  }),
+  { maxLength: 2 },
+);
+const spec: fc.Arbitrary<PolicySpec> = fc
+  .record({
+    action: fc.constantFrom<PolicySpec['action'][]>('ALLOW', 'ALLOW', 'DENY'),
+    peerSelector: selector,
+    network: fc.option(fc.constantFrom('default', 'far'), { nil: undefined, freq: 5 }),
+    ingress: fc.option(rules, { nil: undefined, freq: 3 }),
+    egress: fc.option(rules, { nil: undefined, freq: 1 }),
+  })
+  .map(({ ingress, egress, ...rest }) =>
+    JSON.parse(
+      JSON.stringify({
+        ...rest,
+        ...(ingress && { ingress: ingress.map(({ peers: from, ports }) => ({ from, ports })) }),
+        ...(egress && { egress: egress.map(({ peers: to, ports }) => ({ to, ports })) }),
+      }),
+    ),
+  );
+const base: fc.Arbitrary<PolicySpec[]> = fc.constantFrom<PolicySpec[]>([], [{ action: 'DENY', peerSelector: {} }]);
+const scene = fc.record({
+  isClosed: fc.boolean(),
+  base,
+  specs: fc.array(spec, { maxLength: 4 }),
+});
+
+const word = fc.constantFrom(
+  ...[
+    'web-1',
+    'web-2',
+    'db-1',
+    'lap',
+    'far-1',
+    'wait-1',
+    'role=web',
+    'role=db',
+    'role=db,env=prod',
+    'env!=prod',
+    'peers',
+  ],
+  ...['outside', 'anyone', 'network=default', 'network=far', '203.0.113.0/24', '10.96.0.4'],
+);
+const words = fc.uniqueArray(word, { minLength: 1, maxLength: 2 });
+const except = fc.option(
+  fc.uniqueArray(fc.constantFrom('web-2', 'role=db', 'env=prod', '203.0.113.0/24'), { minLength: 1, maxLength: 1 }),
+  {
+    nil: undefined,
+    freq: 4,
+  },
+);
+const verb = (...verbs: OrderInput['do'][]): fc.Arbitrary<OrderInput> =>
+  fc
+    .record({
+      do: fc.constantFrom(...verbs),
+      from: words,
+      to: words,
+      except_from: except,
+      except_to: except,
+      side: fc.option(fc.constantFrom<'to' | 'from'>('to', 'from'), { nil: undefined }),
+      ports: fc.option(fc.constantFrom(['tcp/22'], ['tcp/80-443', 'udp'], ['icmp'], ['!tcp/22'], ['443', 'udp/53']), {
+        nil: undefined,
+        freq: 3,
+      }),
+    })
+    .map(({ side, ...rest }) => JSON.parse(JSON.stringify({ ...rest, ...(rest.do === 'only' && { side }) })));
+
+function stateOf({
+  isClosed,
+  base: first,
+  specs,
+}: {
+  isClosed: boolean;
+  base: PolicySpec[];
+  specs: PolicySpec[];
+}): NetworkState {
+  return stateWith(
+    network('default', { defaultAction: isClosed ? 'DENY' : 'ALLOW' }),
+    network('far', { cidr: '10.97.0.0/24' }),
+    ...PEERS,
+    ...[...first, ...specs].map((one, index) => policy(`pol-${index}`, one)),
+  );
+}
+
+// The oracle
+
+function modelWith(state: NetworkState, later: readonly PeerRecord[]): NetworkModel {
+  const peers = new Map([...state.peers, ...later.map((one): [string, PeerRecord] => [one.name, one])]);
+  const externals = Object.entries(OUTSIDE).map(([name, range]) => ({ name, range }));
+  return { ...modelOf({ ...state, peers }, NOW), externals };
+}
+
+const ALL = [...PEERS, ...LATER];
+const NAMES = [...ALL.map(({ name }) => name), ...Object.keys(OUTSIDE)];
+const labelsOf = (name: string) => ALL.find((one) => one.name === name)?.labels;
+const networkOf = (name: string) => ALL.find((one) => one.name === name)?.spec.network;
+
+function isMeant(name: string, one: string): boolean {
+  const isPeer = labelsOf(name) !== undefined;
+  if (one === 'anyone') return true;
+  if (one === 'peers') return isPeer;
+  if (one === 'outside') return !isPeer;
+  if (one === '203.0.113.0/24') return name === 'office';
+  if (one === '10.96.0.4') return name === 'db-2';
+  if (!one.includes('=')) return one === name;
+  if (!isPeer) return false;
+  return one.split(',').every((part) => {
+    if (part.startsWith('network=')) return networkOf(name) === part.slice(8);
+    const [key = '', value] = part.split(/!?=/);
+    return (labelsOf(name)?.[key] === value) !== part.includes('!=');
+  });
+}
+
+const isOn = (name: string, of: readonly string[], but: readonly string[] = []) =>
+  of.some((one) => isMeant(name, one)) && !but.some((one) => isMeant(name, one));
+
+function isPort([protocol, number]: (typeof PORTS)[number], of: readonly string[] = []): boolean {
+  const is = (one: string) => {
+    const [name = '', range = ''] = /^\d/.test(one) ? ['tcp', one] : one.split('/');
+    if (name.toUpperCase() !== protocol) return false;
+    const [from = '0', to = from] = range.split('-');
+    return range === '' || (number !== undefined && number >= Number(from) && number <= Number(to));
+  };
+  const left = of.filter((one) => one.startsWith('!')).map((one) => one.slice(1));
+  const named = of.filter((one) => !one.startsWith('!'));
+  return (named.length === 0 || named.some(is)) && !left.some(is);
+}
+
+type Wanted = 'open' | 'closed' | 'same';
+
+function wantedOf(order: OrderInput, src: string, dst: string, at: (typeof PORTS)[number]): Wanted {
+  if (src === dst || !isPort(at, order.ports)) return 'same';
+  const [from, to] = [isOn(src, order.from, order.except_from), isOn(dst, order.to, order.except_to)];
+  if (order.do === 'only') {
+    if (from && to) return 'open';
+    return (order.side === 'from' ? from : to) ? 'closed' : 'same';
+  }
+  if (!from || !to) return 'same';
+  return order.do === 'allow' ? 'open' : 'closed';
+}
+
+const isHeld = (src: string, dst: string) => {
+  const [one, other] = [networkOf(src), networkOf(dst)];
+  return (one === undefined && other === undefined) || (one && other && one !== other) || [src, dst].includes('wait-1');
+};
+
+/** The model without the rules of its DENY policies. */
+function undenied(model: NetworkModel): NetworkModel {
+  const isRuled = ({ action, ingress, egress }: PolicySpec) =>
+    action === 'DENY' && ((ingress?.length ?? 0) > 0 || (egress?.length ?? 0) > 0);
+  return { ...model, policies: model.policies.filter(({ spec: of }) => !isRuled(of as PolicySpec)) };
+}
+
+function connections(model: NetworkModel): Set<string> {
+  const open = new Set<string>();
+  for (const src of NAMES)
+    for (const dst of NAMES)
+      for (const at of PORTS)
+        if (src !== dst && naiveVerdict(model, src, dst, ...at)) open.add(`${src} ${dst} ${at.join(' ')}`);
+  return open;
+}
+
+const LATER_NAMES = new Set(LATER.map(({ name }) => name));
+
+interface Seen {
+  readonly before: ReadonlySet<string>;
+  readonly after: ReadonlySet<string>;
+  readonly model: NetworkModel;
+  readonly notChanged: readonly string[];
+}
+
+/** What is not as ordered. */
+function faults(order: OrderInput, { before, after, model, notChanged }: Seen): string[] {
+  const open = undenied(model);
+  return NAMES.flatMap((src) =>
+    NAMES.flatMap((dst) =>
+      PORTS.flatMap((at) => {
+        if (src === dst) return [];
+        const key = `${src} ${dst} ${at.join(' ')}`;
+        const wanted = wantedOf(order, src, dst, at);
+        const [was, is] = [before.has(key), after.has(key)];
+        const isLater = LATER_NAMES.has(src) || LATER_NAMES.has(dst);
+        if (wanted === 'same') return was === is ? [] : [`${key}: ${was} to ${is}, and nobody asked`];
+        if (wanted === 'open') {
+          if (was && !is) return [`${key} closed by what should open it`];
+          if (is || isHeld(src, dst)) return [];
+          if (isLater && naiveVerdict(open, src, dst, ...at)) return [];
+          return [`${key} stays closed`];
+        }
+        if (!was && is) return [`${key} opened by what should close it`];
+        if (!is) return [];
+        if (order.do === 'remove' && (isLater || notChanged.some((one) => one.includes('No policy gives this'))))
+          return [];
+        return [`${key} stays open`];
+      }),
+    ),
+  );
+}
+
+const read = (input: OrderInput[], state: NetworkState) => readOrders(input, state, { now: NOW, timeZone: 'UTC' });
+const compiled = (input: OrderInput[], state: NetworkState) =>
+  compileOrders(read(input, state), state, { now: NOW, owner: 'u_test', joins: [], isPersons: true });
+
+/** Undefined where the orders are refused, which changes nothing. */
+function tried<T>(make: () => T, refusals: Map<string, number>): T | undefined {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof MeshError) || error.code !== 'invalid_input') throw error;
+    const kind = error.message
+      .replace(/"[^"]*"/g, '…')
+      .split(' ')
+      .filter((one) => /^[A-Za-z]+$/.test(one))
+      .slice(0, 3)
+      .join(' ');
+    refusals.set(kind, (refusals.get(kind) ?? 0) + 1);
+    return undefined;
+  }
+}
+
+test('orders do exactly what they say, to all pairs and ports, those outside and those that join later too', {
+  timeout: 900_000,
+}, () => {
+  const refusals = new Map<string, number>();
+  const done = { allow: 0, deny: 0, only: 0, remove: 0, already: 0 };
+  fc.assert(
+    fc.property(scene, verb('allow', 'deny', 'only', 'remove'), (made, order) => {
+      const state = stateOf(made);
+      const result = tried(() => compiled([order], state), refusals);
+      if (!result) return;
+      done[result.already ? 'already' : order.do] += 1;
+      const model = modelWith(result.after, LATER);
+      const seen = {
+        before: connections(modelWith(state, LATER)),
+        after: connections(model),
+        model,
+        notChanged: result.notChanged,
+      };
+      expect({ faults: faults(order, seen), changes: result.changes }).toEqual({ faults: [], changes: result.changes });
+    }),
+    { numRuns: RUNS },
+  );
+  for (const count of Object.values(done)) expect(count).toBeGreaterThan(RUNS / 100);
+});
+
+test('remove takes back an allow that opened all that it is about', { timeout: 900_000 }, () => {
+  let count = 0;
+  fc.assert(
+    fc.property(scene, verb('allow'), (made, order) => {
+      const state = stateOf(made);
+      const opened = tried(() => compiled([order], state), new Map());
+      if (!opened || opened.already) return;
+      const before = connections(modelWith(state, []));
+      const isNew = NAMES.every((src) =>
+        NAMES.every((dst) =>
+          PORTS.every((at) => wantedOf(order, src, dst, at) !== 'open' || !before.has(`${src} ${dst} ${at.join(' ')}`)),
+        ),
+      );
+      if (!isNew) return;
+      const removed = tried(() => compiled([{ ...order, do: 'remove' }], opened.after), new Map());
+      if (!removed) return;
+      count += 1;
+      expect([...connections(modelWith(removed.after, []))].sort()).toEqual([...before].sort());
+    }),
+    { numRuns: RUNS },
+  );
+  expect(count).toBeGreaterThan(RUNS / 50);
+});

@@ -1,0 +1,272 @@
+import { formatInstant, hasEnded } from '../../base/time.ts';
+import type { NetworkChange } from '../../changes/changes.ts';
+import { subtract } from '../../effect/port-spans.ts';
+import { endOf, isolates, rulesOf } from '../../model/meaning.ts';
+import type { PeerEntry, PolicySpec, Rule, Selector } from '../../model/policy.ts';
+import { isOfAgent } from '../../model/presets.ts';
+import type { PolicyRecord } from '../../model/resources.ts';
+import { selectorWithin } from '../../model/selector-within.ts';
+import { sameValue } from '../../model/value.ts';
+import { compile } from '../../reachability/engine.ts';
+import type { Reachability } from '../../reachability/reachability.ts';
+import { modelOf } from '../../state/network-model.ts';
+import type { NetworkState } from '../../state/state.ts';
+import { spansOfEntries } from './order-ports.ts';
+import { selectorName } from './policy-names.ts';
+import { both } from './selectors.ts';
+import { type Group, membersOf, merged } from './who.ts';
+
+export type Direction = Rule['direction'];
+
+/** Annotation of a policy that orders wrote: the account or agent that gave them. The control plane alone sets it. */
+export const ORDERED_BY = 'mesh.internal/ordered-by';
+
+/** Compiles a state at the instant of the orders. */
+export type ReachOf = (state: NetworkState) => Reachability;
+
+/** A part of a group that is isolated in a direction, and until when (ms). */
+export interface IsolatedPart {
+  readonly group: Group;
+  readonly endsAt: number;
+}
+
+interface Drafted {
+  readonly record: PolicyRecord;
+  /** Written by orders of the same owner, now or earlier. */
+  readonly isOwn: boolean;
+}
+
+/** The policies of a network while orders are written into them. */
+export class PolicyDraft {
+  readonly original: NetworkState;
+  readonly now: number;
+  readonly #owner: string;
+  readonly #reachOf: ReachOf;
+  #policies: ReadonlyMap<string, PolicyRecord>;
+  #state: NetworkState;
+
+  /** @param now ms; @param owner id of the account or agent that gives the orders */
+  constructor(original: NetworkState, now: number, owner: string, reachOf?: ReachOf) {
+    this.original = original;
+    this.now = now;
+    this.#owner = owner;
+    this.#reachOf = reachOf ?? ((state) => compile(modelOf(state, now)));
+    this.#policies = original.policies;
+    this.#state = original;
+  }
+
+  get state(): NetworkState {
+    return this.#state;
+  }
+
+  reach(state: NetworkState = this.#state): Reachability {
+    return this.#reachOf(state);
+  }
+
+  /** Goes back to an earlier state of this draft. */
+  restore(state: NetworkState): void {
+    this.#policies = state.policies;
+    this.#state = state;
+  }
+
+  /** Policies in force. */
+  active(): Drafted[] {
+    return [...this.#policies.values()]
+      .filter(({ spec }) => !hasEnded(spec, this.now))
+      .map((record) => ({ record, isOwn: record.annotations[ORDERED_BY] === this.#owner }));
+  }
+
+  put(name: string, spec: PolicySpec): void {
+    const known = this.#policies.get(name);
+    const record: PolicyRecord = known
+      ? { ...known, spec }
+      : {
+          kind: 'MeshPolicy',
+          workspace: this.original.workspace,
+          name,
+          uid: `new ${name}`,
+          labels: {},
+          annotations: { [ORDERED_BY]: this.#owner },
+          createdAt: this.now,
+          generation: 1,
+          revision: this.original.revision + 1,
+          spec,
+          status: {},
+          unique: [],
+        };
+    this.#set(new Map([...this.#policies, [name, record]]));
+  }
+
+  delete(name: string): void {
+    const left = new Map(this.#policies);
+    left.delete(name);
+    this.#set(left);
+  }
+
+  /** Adds a policy of one rule: to one that orders of the same owner wrote for the same end, else a new one. */
+  addRule(
+    verb: string,
+    { group, endsAt }: IsolatedPart,
+    direction: Direction,
+    action: PolicySpec['action'],
+    rules: readonly RuleText[],
+  ): void {
+    const head: PolicySpec = {
+      action,
+      peerSelector: group.selector,
+      ...(group.network !== undefined && { network: group.network }),
+      ...(endsAt !== Number.POSITIVE_INFINITY && { expiresAt: formatInstant(endsAt) }),
+    };
+    const isSame = ({ ingress: _i, egress: _e, ...rest }: PolicySpec) => sameValue(rest, head);
+    const found = this.active().find(
+      ({ record: { spec }, isOwn }) =>
+        isOwn &&
+        isSame(spec) &&
+        (direction === 'ingress'
+          ? spec.egress === undefined && spec.ingress
+          : spec.ingress === undefined && spec.egress),
+    );
+    const rulesOfAll = [
+      ...(found ? (rulesOf(found.record.spec, direction) ?? []).map(({ peers, ports }) => ({ peers, ports })) : []),
+      ...rules,
+    ];
+    const spec = withRules(head, direction, joinRules(rulesOfAll));
+    const end = direction === 'ingress' ? 'to' : 'from';
+    this.put(found?.record.name ?? this.freeName(`${verb}-${end}-${selectorName(group, this.#state)}`), spec);
+  }
+
+  freeName(wanted: string): string {
+    const taken = new Set(
+      [...this.#policies.keys(), ...this.original.policies.keys()].map((name) => name.toLowerCase()),
+    );
+    for (let count = 1; ; count += 1) {
+      const name = count === 1 ? wanted : `${wanted}-${count}`;
+      if (!taken.has(name.toLowerCase())) return name;
+    }
+  }
+
+  /** The parts of a group that policies or the default of a network isolate, now and later; not those of presets alone. */
+  isolatedParts({ selector, network }: Group, direction: Direction, apartFrom?: string): IsolatedPart[] {
+    const { peers, networks } = this.#state;
+    const parts: IsolatedPart[] = [];
+    for (const { name, spec } of networks.values()) {
+      if (spec.defaultAction !== 'DENY' || (network !== undefined && network !== name)) continue;
+      parts.push({ group: { selector, network: name }, endsAt: Number.POSITIVE_INFINITY });
+    }
+    for (const { record } of this.active()) {
+      const { spec } = record;
+      if (record.name === apartFrom || !isolates(spec, direction)) continue;
+      if (isOfAgent(record) && selector.peers === undefined) continue;
+      if (network !== undefined && spec.network !== undefined && spec.network !== network) continue;
+      const of = spec.network ?? network;
+      const within = { ...(of !== undefined && { network: of }) };
+      const joined = this.#joined(selector, { ...within, selector: spec.peerSelector ?? {} });
+      if (joined) parts.push({ group: { ...within, selector: joined }, endsAt: endOf(spec) });
+    }
+    const widest = parts.filter(
+      (part, index) =>
+        !parts.some(
+          (other, at) => at !== index && covers(other, part, peers) && (at < index || !covers(part, other, peers)),
+        ),
+    );
+    return [...Map.groupBy(widest, ({ endsAt }) => endsAt)].flatMap(([endsAt, same]) =>
+      merged(same.map(({ group }) => group)).map((group) => ({ group, endsAt })),
+    );
+  }
+
+  /** For peers that are listed, their present labels count. */
+  #joined(selector: Selector, isolating: Group): Selector | undefined {
+    const { peers } = this.#state;
+    if (selectorWithin(selector, isolating.selector, peers) && selector.peers === undefined) return selector;
+    const joined = both(selector, isolating.selector);
+    if (joined?.peers === undefined) return joined;
+    const members = membersOf({ ...isolating, selector: joined }, this.#state);
+    return members.length === 0 ? undefined : { peers: members.map(({ uid }) => uid) };
+  }
+
+  /** Returns true if one part is isolated for as long as another one stands, whoever joins. */
+  isWhole(group: Group, parts: readonly IsolatedPart[], endsAt = Number.POSITIVE_INFINITY): boolean {
+    return parts.some((part) => covers(part, { group, endsAt }, this.#state.peers));
+  }
+
+  /** The difference to the original, as typed changes. */
+  changes(): NetworkChange[] {
+    const { policies } = this.original;
+    const gone = [...policies.keys()].flatMap((name): NetworkChange[] =>
+      this.#policies.has(name) ? [] : [{ action: 'delete', resource: 'MeshPolicy', name }],
+    );
+    const written = [...this.#policies.values()].flatMap(({ name, spec, annotations }): NetworkChange[] => {
+      const before = policies.get(name);
+      if (before === undefined) return [{ action: 'create', resource: 'MeshPolicy', name, spec, annotations }];
+      return sameValue(before.spec, spec) ? [] : [{ action: 'update', resource: 'MeshPolicy', name, spec }];
+    });
+    return [...gone, ...written];
+  }
+
+  #set(policies: ReadonlyMap<string, PolicyRecord>): void {
+    this.#policies = policies;
+    this.#state = { ...this.#state, policies };
+  }
+}
+
+function covers(outer: IsolatedPart, inner: IsolatedPart, peers: NetworkState['peers']): boolean {
+  const { network } = outer.group;
+  if (network !== undefined && network !== inner.group.network) return false;
+  return outer.endsAt >= inner.endsAt && selectorWithin(inner.group.selector, outer.group.selector, peers);
+}
+
+/** Entries and ports of a rule; no entries are anyone, no ports everything. */
+export type RuleText = Pick<Rule, 'peers' | 'ports'>;
+
+/** Returns a spec with other rules of one direction. */
+export function withRules(spec: PolicySpec, direction: Direction, rules: readonly RuleText[]): PolicySpec {
+  const ends = (peers: readonly PeerEntry[]) => (peers.length === 0 ? undefined : [...peers]);
+  const ports = (rule: RuleText) => (rule.ports.length === 0 ? {} : { ports: [...rule.ports] });
+  if (direction === 'ingress') {
+    return {
+      ...spec,
+      ingress: rules.map((rule) => ({ ...(ends(rule.peers) && { from: [...rule.peers] }), ...ports(rule) })),
+    };
+  }
+  return {
+    ...spec,
+    egress: rules.map((rule) => ({ ...(ends(rule.peers) && { to: [...rule.peers] }), ...ports(rule) })),
+  };
+}
+
+/** Joins rules for the same others, or for the same ports. */
+function joinRules(rules: readonly RuleText[]): RuleText[] {
+  const joined: RuleText[] = [];
+  for (const rule of rules) {
+    const at = joined.findIndex(({ peers, ports }) => sameValue(peers, rule.peers) || sameValue(ports, rule.ports));
+    const known = joined[at];
+    if (!known) joined.push(rule);
+    else if (sameValue(known.peers, rule.peers)) {
+      const isWhole = known.ports.length === 0 || rule.ports.length === 0;
+      joined[at] = { peers: known.peers, ports: isWhole ? [] : distinct([...known.ports, ...rule.ports]) };
+    } else {
+      const isWhole = known.peers.length === 0 || rule.peers.length === 0;
+      joined[at] = { peers: isWhole ? [] : distinct([...known.peers, ...rule.peers]), ports: known.ports };
+    }
+  }
+  return joined;
+}
+
+function distinct<T>(values: readonly T[]): T[] {
+  return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
+}
+
+/** Returns true if a rule matches all that another one does, whoever joins. */
+export function ruleCovers(outer: RuleText, inner: RuleText, peers: NetworkState['peers']): boolean {
+  if (subtract(spansOfEntries(inner.ports), spansOfEntries(outer.ports)).length > 0) return false;
+  if (outer.peers.length === 0 || outer.peers.includes('*')) return true;
+  if (inner.peers.length === 0 || inner.peers.includes('*')) return false;
+  return inner.peers.every((entry) =>
+    outer.peers.some((other) => {
+      if (entry === '*' || other === '*') return other === '*';
+      if (entry.peerSelector && other.peerSelector)
+        return selectorWithin(entry.peerSelector, other.peerSelector, peers);
+      return sameValue(entry, other);
+    }),
+  );
+}

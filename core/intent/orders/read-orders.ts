@@ -1,0 +1,178 @@
+import { parseDuration } from '../../base/duration.ts';
+import { type FieldError, invalidInput } from '../../base/errors.ts';
+import { MAX_FIELD_ERRORS } from '../../base/schema-errors.ts';
+import { formatInstant, formatSecond, parseInstant } from '../../base/time.ts';
+import { clockText, instantOfWall } from '../../base/time-zone.ts';
+import type { NetworkState } from '../../state/state.ts';
+import { type Order, type OrderInput, orderText } from './order.ts';
+import { portFault } from './order-ports.ts';
+import { mayOverlap, readOrder, regionsOf } from './regions.ts';
+import { leavesOutNetwork, readWord, sideOf } from './who.ts';
+
+/** The moment and place in which the times of orders are read. */
+export interface Clocks {
+  /** ms */
+  readonly now: number;
+  readonly timeZone: string;
+}
+
+const SIDES = ['from', 'to', 'except_from', 'except_to'] as const;
+const WALL = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(Z|[+-]\d\d:\d\d)?$/;
+
+/**
+ * Reads orders as callers send them.
+ *
+ * @throws MeshError `invalid_input` that names each faulty word, or two orders that contradict each other
+ */
+export function readOrders(inputs: readonly OrderInput[], state: NetworkState, clocks: Clocks): Order[] {
+  const errors: FieldError[] = [];
+  const orders = inputs.flatMap((input, index) => {
+    const at = `/orders/${index}`;
+    const before = errors.length;
+    const words = SIDES.map((side) => wordsOf(input[side] ?? [], `${at}/${side}`, state, errors));
+    (input.ports ?? []).forEach((word, place) => {
+      const detail = portFault(word);
+      if (detail !== undefined) errors.push({ pointer: `${at}/ports/${place}`, detail });
+    });
+    const expiresAt = endOfOrder(input, at, clocks, errors);
+    errors.push(...misfits(input, at));
+    if (errors.length > before) return [];
+    return ordersOf(input, words, expiresAt, clocks);
+  });
+  const faults = errors.length > 0 ? errors : orders.flatMap((order, index) => emptiness(order, index, state));
+  if (faults.length > 0) throw invalidInput(faults.slice(0, MAX_FIELD_ERRORS));
+  refuseContradictions(orders, state);
+  return orders;
+}
+
+interface Words {
+  readonly ids: readonly string[];
+  readonly names: readonly string[];
+}
+
+function wordsOf(words: readonly string[], at: string, state: NetworkState, errors: FieldError[]): Words {
+  const read = words.map((word, index) => {
+    const found = readWord(word, state);
+    if ('word' in found) return found;
+    errors.push({
+      pointer: `${at}/${index}`,
+      detail: found.fault,
+      ...(found.offered !== undefined && { offered: found.offered }),
+    });
+    return { word, shown: word };
+  });
+  return { ids: read.map(({ word }) => word), names: read.map(({ shown }) => shown) };
+}
+
+function misfits(input: OrderInput, at: string): FieldError[] {
+  const found: FieldError[] = [];
+  const refuse = (field: string, detail: string) => found.push({ pointer: `${at}/${field}`, detail });
+  if (input.starts !== undefined)
+    refuse('starts', 'Policies begin when they are written: send the order at that time.');
+  if (input.do === 'remove' && (input.for ?? input.until) !== undefined)
+    refuse(
+      input.for === undefined ? 'until' : 'for',
+      'What remove takes away does not come back by itself: use deny for a time.',
+    );
+  if (input.do === 'only' && input.both_ways) refuse('both_ways', 'only has one direction: send one order each way.');
+  if (input.do !== 'only' && input.side !== undefined) refuse('side', 'side is for only.');
+  return found;
+}
+
+function endOfOrder(
+  input: OrderInput,
+  at: string,
+  { now, timeZone }: Clocks,
+  errors: FieldError[],
+): number | undefined {
+  if (input.for !== undefined && input.until !== undefined) {
+    errors.push({ pointer: `${at}/until`, detail: 'Give for or until, not both.' });
+    return undefined;
+  }
+  if (input.for !== undefined) {
+    const duration = parseDuration(input.for);
+    if (duration !== undefined) return now + duration;
+    errors.push({ pointer: `${at}/for`, detail: 'A duration is written 30m, 2h, 1h30m or 7d.' });
+  }
+  if (input.until === undefined) return undefined;
+  const [, day, time, seconds = ':00', zone] = WALL.exec(input.until) ?? [];
+  const wall = parseInstant(`${day}T${time}${seconds}${zone ?? 'Z'}`);
+  const end =
+    day === undefined || Number.isNaN(wall) ? undefined : zone === undefined ? instantOfWall(wall, timeZone) : wall;
+  if (end !== undefined && end > now) return end;
+  const detail =
+    end === undefined
+      ? 'A time is written 2030-01-31T18:00, by the clocks of the workspace, or with Z or +02:00.'
+      : `${input.until} has passed.`;
+  errors.push({ pointer: `${at}/until`, detail });
+  return undefined;
+}
+
+function ordersOf(input: OrderInput, words: readonly Words[], end: number | undefined, { timeZone }: Clocks): Order[] {
+  const [from, to, exceptFrom, exceptTo] = words.map(({ ids }) => ids) as [string[], string[], string[], string[]];
+  const [fromNames = [], toNames = [], exceptFromNames = [], exceptToNames = []] = words.map(({ names }) => [...names]);
+  const zone = timeZone === 'UTC' ? 'UTC' : timeZone;
+  const until = end === undefined ? undefined : `${clockText(end, timeZone)} ${zone} (${formatSecond(end)})`;
+  const common = {
+    do: input.do,
+    ...(input.side !== undefined && { side: input.side }),
+    ...(input.ports?.length && { ports: input.ports }),
+    ...(end !== undefined && { expiresAt: formatInstant(end) }),
+  };
+  const one = (src: string[], dst: string[], butSrc: string[], butDst: string[], text: string): Order => ({
+    ...common,
+    from: src,
+    to: dst,
+    ...(butSrc.length > 0 && { exceptFrom: butSrc }),
+    ...(butDst.length > 0 && { exceptTo: butDst }),
+    text,
+  });
+  const there = orderText(
+    { ...input, from: fromNames, to: toNames, except_from: exceptFromNames, except_to: exceptToNames },
+    until,
+  );
+  const back = orderText(
+    { ...input, from: toNames, to: fromNames, except_from: exceptToNames, except_to: exceptFromNames },
+    until,
+  );
+  const orders = [one(from, to, exceptFrom, exceptTo, there)];
+  return input.both_ways ? [...orders, one(to, from, exceptTo, exceptFrom, back)] : orders;
+}
+
+/** An order about nobody is more often misspelt than meant. */
+function emptiness(order: Order, index: number, state: NetworkState): FieldError[] {
+  const { from, to, spans } = readOrder(order, state);
+  const pointer = `/orders/${index}`;
+  const isEmpty = (side: typeof from) => side.groups.length + side.ranges.length === 0;
+  if (spans.length === 0) return [{ pointer, detail: `${order.text} leaves out all of its ports.` }];
+  if (isEmpty(from) || isEmpty(to)) return [{ pointer, detail: `${order.text} leaves out everyone on one side.` }];
+  if (from.groups.length + to.groups.length === 0)
+    return [
+      {
+        pointer,
+        detail: `${order.text}: one side has to be peers, since Mesh decides nothing between addresses outside.`,
+      },
+    ];
+  const ends = [
+    [order.from, order.exceptFrom ?? []],
+    [order.to, order.exceptTo ?? []],
+  ] as const;
+  if (ends.some(([words, left]) => leavesOutNetwork(sideOf(words, [], state), sideOf(left, [], state))))
+    return [{ pointer, detail: `${order.text}: a network cannot be left out: name the other networks instead.` }];
+  return [];
+}
+
+function refuseContradictions(orders: readonly Order[], state: NetworkState): void {
+  const regions = orders.map((order) => regionsOf(readOrder(order, state), state));
+  for (const [index, order] of orders.entries()) {
+    for (const [at, other] of orders.entries()) {
+      if (at <= index) continue;
+      const isContradiction = regions[index]?.some((one) =>
+        regions[at]?.some((two) => one.side !== two.side && mayOverlap(one, two, state)),
+      );
+      if (!isContradiction) continue;
+      const detail = `These orders contradict each other: "${order.text}" and "${other.text}". Leave the one out of the other with except_from, except_to or ports.`;
+      throw invalidInput([{ pointer: `/orders/${at}`, detail }], detail);
+    }
+  }
+}

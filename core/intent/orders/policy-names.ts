@@ -19,7 +19,8 @@ export function selectorName({ selector, network }: Group, { peers }: Pick<Netwo
       return operator === 'Exists' ? key : `no-${values[0] ?? key}`;
     }),
   ];
-  const parts = [...list, ...labels, ...(network !== undefined && list.length + labels.length === 0 ? [network] : [])];
+  const others = labels.length > 0 ? labels : network === undefined ? [] : [network];
+  const parts = list.length > 0 ? list : others;
   const named = parts.length === 0 ? [notPeers.length > 0 ? 'most-peers' : 'peers'] : parts;
   const text = named
     .join('-')

@@ -111,8 +111,8 @@ function endOfOrder(
 function ordersOf(input: OrderInput, words: readonly Words[], end: number | undefined, { timeZone }: Clocks): Order[] {
   const [from, to, exceptFrom, exceptTo] = words.map(({ ids }) => ids) as [string[], string[], string[], string[]];
   const [fromNames = [], toNames = [], exceptFromNames = [], exceptToNames = []] = words.map(({ names }) => [...names]);
-  const zone = timeZone === 'UTC' ? 'UTC' : timeZone;
-  const until = end === undefined ? undefined : `${clockText(end, timeZone)} ${zone} (${formatSecond(end)})`;
+  const clock = end === undefined ? undefined : `${clockText(end, timeZone)} ${timeZone}`;
+  const until = end === undefined || timeZone === 'UTC' ? clock : `${clock} (${formatSecond(end)})`;
   const common = {
     do: input.do,
     ...(input.side !== undefined && { side: input.side }),

@@ -4,10 +4,10 @@ type Expression = NonNullable<Selector['matchExpressions']>[number];
 
 /** Returns the selector of the peers that two others both match; undefined where no labels could ever match both. */
 export function both(a: Selector, b: Selector): Selector | undefined {
-  const peers = a.peers && b.peers ? a.peers.filter((id) => b.peers?.includes(id)) : (a.peers ?? b.peers);
-  const notPeers = [...new Set([...(a.notPeers ?? []), ...(b.notPeers ?? [])])].filter(
-    (id) => peers?.includes(id) ?? true,
-  );
+  const left = new Set([...(a.notPeers ?? []), ...(b.notPeers ?? [])]);
+  const listed = a.peers && b.peers ? a.peers.filter((id) => b.peers?.includes(id)) : (a.peers ?? b.peers);
+  const peers = listed?.filter((id) => !left.has(id));
+  const notPeers = peers ? [] : [...left];
   const expressions = [...(a.matchExpressions ?? []), ...(b.matchExpressions ?? [])];
   const matchLabels: Record<string, string> = { ...a.matchLabels };
   for (const [key, value] of Object.entries(b.matchLabels ?? {})) {
@@ -15,7 +15,7 @@ export function both(a: Selector, b: Selector): Selector | undefined {
     matchLabels[key] = value;
   }
   const joined: Selector = {
-    ...(peers && { peers: [...peers] }),
+    ...(peers && { peers }),
     ...(notPeers.length > 0 && { notPeers }),
     ...(Object.keys(matchLabels).length > 0 && { matchLabels }),
     ...(expressions.length > 0 && { matchExpressions: distinct(expressions) }),

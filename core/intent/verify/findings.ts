@@ -216,7 +216,8 @@ function excessFindings(judged: Judged): Finding[] {
   return [
     ...unknown,
     ...opened.map((text) => ({ ...blocking('OPENS_MORE', text), blocks: bounds !== 'closing' })),
-    ...closed.map((text) => ({ ...blocking('CLOSES_MORE', text), blocks: bounds !== 'closing' })),
+    // Code wrote the changes of orders: what else closes belongs to sub-agents of those that were named.
+    ...closed.map((text) => ({ ...blocking('CLOSES_MORE', text), blocks: bounds !== 'closing' && !ordered })),
   ];
 }
 

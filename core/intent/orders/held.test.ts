@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import { agent, network, peer, policy, stateWith } from '../../../test/kits/records/records.ts';
+import { agentLabels, presetPolicies } from '../../model/presets.ts';
+import type { AgentRecord, PolicyPreset, PolicyRecord } from '../../model/resources.ts';
+import { compile } from '../../reachability/engine.ts';
+import { modelOf } from '../../state/network-model.ts';
+import type { NetworkState } from '../../state/state.ts';
+import { compileOrders } from './compile-orders.ts';
+import type { OrderInput } from './order.ts';
+import { readOrders } from './read-orders.ts';
+
+const NOW = Date.parse('2030-01-01T00:00:00Z');
+
+function bot(name: string, preset: PolicyPreset, parentRef?: AgentRecord) {
+  const record = agent(name, {
+    policyPreset: preset,
+    ...(parentRef && { parentRef: { name: parentRef.name, namespace: 'ns' } }),
+  });
+  const drafts = presetPolicies(record, parentRef, []);
+  const policies = drafts.map((draft): PolicyRecord => ({ ...policy(draft.name, draft.spec), labels: draft.labels }));
+  return { record, peer: peer(`${name}-peer`, { agentRef: name, labels: agentLabels(record, parentRef) }), policies };
+}
+
+function ordered(state: NetworkState, ...inputs: OrderInput[]) {
+  const orders = readOrders(inputs, state, { now: NOW, timeZone: 'UTC' });
+  const compiled = compileOrders(orders, state, { now: NOW, owner: 'u_test', joins: [], isPersons: true });
+  const reach = compile(modelOf(compiled.after, NOW));
+  return { ...compiled, reach, names: compiled.changes.map(({ name }) => name) };
+}
+
+const base = policy('base', { action: 'DENY', peerSelector: {} });
+const allow = (from: string, to: string): OrderInput => ({ do: 'allow', from: [from], to: [to], ports: ['tcp/443'] });
+
+test('pairs in different networks and pending peers stay, and are told with the reason', () => {
+  const state = stateWith(
+    network('default'),
+    network('far', { cidr: '10.97.0.0/24' }),
+    base,
+    peer('web-1'),
+    peer('db-1'),
+    peer('far-1', { network: 'far' }),
+    peer('wait-1', { phase: 'pending' }),
+  );
+  const { notChanged, reach } = ordered(state, allow('peers', 'db-1'));
+  expect(notChanged).toEqual([
+    'far-1 to db-1 on TCP 443: they are in different networks',
+    'wait-1 to db-1 on TCP 443: a peer awaits approval',
+  ]);
+  expect(reach.verdict('web-1', 'db-1', 'TCP', 443)).toBe(true);
+  expect(() => ordered(state, allow('far-1', 'db-1'))).toThrow(
+    'Nothing of "allow far-1 to db-1 on tcp/443" can be done',
+  );
+});
+
+test('an isolated sub-agent does not make an order about everybody fail', () => {
+  const { record, peer: own, policies } = bot('quiet', 'isolated');
+  const state = stateWith(base, peer('web-1'), peer('db-1'), record, own, ...policies);
+  const { notChanged, names, reach } = ordered(state, allow('peers', 'db-1'));
+  expect(notChanged).toEqual([`quiet-peer to db-1 on TCP 443: the preset of an agent holds it (${policies[0]?.name})`]);
+  expect(names).toEqual(['allow-to-db-1', 'allow-from-peers']);
+  expect(reach.verdict('web-1', 'db-1', 'TCP', 443)).toBe(true);
+  expect(() => ordered(state, allow('quiet-peer', 'db-1'))).toThrow('the preset of an agent holds it');
+});
+
+test('the isolation of a preset is opened where the order names its peer', () => {
+  const { record, peer: own, policies } = bot('lead', 'coordinator');
+  const state = stateWith(peer('web-1'), record, own, ...policies);
+  expect(ordered(state, allow('web-1', 'lead-peer')).reach.verdict('web-1', 'lead-peer', 'TCP', 443)).toBe(true);
+  expect(() => ordered(state, { do: 'remove', from: ['lead-peer'], to: ['web-1'] })).not.toThrow();
+});
+
+test('a sub-agent gets no more than it was delegated', () => {
+  const parent = bot('boss', 'inherit');
+  const child = bot('child', 'inherit', parent.record);
+  const records = [parent, child].flatMap(({ record, peer: own, policies }) => [record, own, ...policies]);
+  const state = stateWith(base, peer('db-1'), ...records);
+  expect(() => ordered(state, allow('child-peer', 'db-1'))).toThrow('it is more than the agent was delegated');
+});
+
+test('what an order for the same end wrote is added to, by the same caller alone', () => {
+  const state = stateWith(base, peer('web-1'), peer('api-1'), peer('db-1'));
+  const { after } = ordered(state, allow('web-1', 'db-1'));
+  const again = ordered(after, allow('api-1', 'db-1'));
+  expect(again.changes.map(({ action, name }) => `${action} ${name}`)).toEqual([
+    'update allow-to-db-1',
+    'create allow-from-api-1',
+  ]);
+  const orders = readOrders([allow('api-1', 'db-1')], after, { now: NOW, timeZone: 'UTC' });
+  const other = compileOrders(orders, after, { now: NOW, owner: 'u_other', joins: [], isPersons: true });
+  expect(other.changes.map(({ action, name }) => `${action} ${name}`)).toEqual([
+    'create allow-to-db-1-2',
+    'create allow-from-api-1',
+  ]);
+});
+
+test('remove deletes a policy of orders that is left empty, where others isolate as much', () => {
+  const state = stateWith(base, peer('web-1'), peer('db-1'));
+  const { after } = ordered(state, allow('web-1', 'db-1'));
+  const { changes } = ordered(after, { ...allow('web-1', 'db-1'), do: 'remove' });
+  expect(changes.map(({ action, name }) => `${action} ${name}`)).toEqual([
+    'delete allow-to-db-1',
+    'delete allow-from-web-1',
+  ]);
+});
+
+test('an allow ends with the isolation that it opens', () => {
+  const ending = policy('ending', {
+    action: 'ALLOW',
+    peerSelector: {},
+    ingress: [],
+    expiresAt: '2030-01-02T00:00:00Z',
+  });
+  const state = stateWith(ending, peer('web-1'), peer('db-1'));
+  const { changes } = ordered(state, allow('web-1', 'db-1'));
+  expect(changes).toMatchObject([{ name: 'allow-to-db-1', spec: { expiresAt: '2030-01-02T00:00:00.000Z' } }]);
+});

@@ -14,6 +14,7 @@ import { MAX_EFFECT_RANGES } from '../core/effect/effect.ts';
 import { AGENT_PEER_SHARE } from '../core/enrolment/register.ts';
 import { MAX_AGENT_TTL_MS, MAX_DEPTH } from '../core/identity/delegation.ts';
 import { MAX_JOIN_USES } from '../core/identity/join-tokens.ts';
+import { MAX_ORDERS } from '../core/intent/orders/order.ts';
 import { MAX_CHANGES } from '../core/intent/plan/change-input.ts';
 import { MAX_EXPECTATIONS } from '../core/intent/plan/expectation-input.ts';
 import { TRACE_LIMITS } from '../core/model/call-trace.ts';
@@ -93,6 +94,7 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Documents of one apply', MAX_DOCUMENTS, ''],
     ['Changes of one plan', MAX_CHANGES, ''],
     ['Expectations of one plan', MAX_EXPECTATIONS, ''],
+    ['Orders of one plan', MAX_ORDERS, ''],
     [
       'Edges of address ranges that one plan or difference compares; with more the effect is not checked',
       MAX_EDGES,

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { schemaNames } from '../../core/base/schema-names.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { effectView } from '../../core/effect/effect-view.ts';
-import { orderInputSchema } from '../../core/intent/orders/order.ts';
+import { MAX_ORDERS, orderInputSchema } from '../../core/intent/orders/order.ts';
+import { MAX_NAMED, MAX_TOLD } from '../../core/intent/orders/order-result.ts';
 import { CHECKS, READERS } from '../../core/intent/plan/check.ts';
 import type { ProposedPlan } from '../../core/intent/plan/plan.ts';
 import { RISK_LEVELS } from '../../core/intent/verify/risk-table.ts';
@@ -80,11 +81,16 @@ export const planSchema = z.strictObject({
   dry_run: z.boolean(),
   not_changed: z
     .array(z.string())
+    .max(MAX_TOLD)
     .optional()
     .describe('What stays otherwise than ordered, and the stage that holds it'),
   already: z.literal(true).optional().describe('It is so already: nothing to apply'),
-  made_so_by: z.array(z.string()).optional().describe('Policies that make it so; none where it is the default'),
-  undo: z.array(orderInputSchema).optional().describe('Orders that bring back who could reach whom'),
+  made_so_by: z
+    .array(z.string())
+    .max(MAX_NAMED)
+    .optional()
+    .describe('Policies that make it so; none where it is the default'),
+  undo: z.array(orderInputSchema).max(MAX_ORDERS).optional().describe('Orders that bring back who could reach whom'),
   another_person: z.literal(true).optional().describe('You may not approve it'),
 });
 

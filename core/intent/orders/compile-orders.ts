@@ -4,7 +4,7 @@ import type { NetworkState } from '../../state/state.ts';
 import { changesNothing } from './changes-nothing.ts';
 import { refused } from './cut.ts';
 import type { Order } from './order.ts';
-import { hasPair, madeSoBy, type UnmetPairs, unmetPairs, unmetText } from './order-result.ts';
+import { hasPair, MAX_NAMED, madeSoBy, type UnmetPairs, unmetPairs, unmetText } from './order-result.ts';
 import { PolicyDraft, type ReachOf } from './policy-draft.ts';
 import { readOrder, regionsOf } from './regions.ts';
 import { writeOrder } from './write-order.ts';
@@ -63,7 +63,7 @@ export function compileOrders(orders: readonly Order[], state: NetworkState, con
     changes: draft.changes(),
     after: draft.state,
     notChanged: [...new Set(notChanged)],
-    ...(!isChanged && { already: [...new Set(already)] }),
+    ...(!isChanged && { already: [...new Set(already)].slice(0, MAX_NAMED) }),
   };
 }
 

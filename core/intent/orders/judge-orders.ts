@@ -3,7 +3,7 @@ import type { Reachability } from '../../reachability/reachability.ts';
 import type { NetworkState } from '../../state/state.ts';
 import type { Named } from '../verify/excess.ts';
 import type { Order } from './order.ts';
-import { unmetPairs, unmetText } from './order-result.ts';
+import { MAX_TOLD, unmetPairs, unmetText } from './order-result.ts';
 import { type Region, readOrder, regionsOf } from './regions.ts';
 import { endsOfSide, type Side } from './who.ts';
 
@@ -28,7 +28,7 @@ export function ordersUnmet(
 ): readonly [contradicted: readonly string[], held: readonly string[]] {
   const all = unmetPairs(regionsIn(orders, before), after, is);
   const texts = (isHeld: boolean) => all.flatMap((one) => (one.isHeld === isHeld ? [unmetText(one)] : []));
-  return [texts(false), texts(true)];
+  return [texts(false), texts(true).slice(0, MAX_TOLD)];
 }
 
 function regionsIn(orders: readonly Order[], state: NetworkState): Region[] {

@@ -11,6 +11,11 @@ import { portEntriesOf } from './order-ports.ts';
 import type { Region } from './regions.ts';
 import { endsOfSide } from './who.ts';
 
+/** Policies that make so what holds already, as many as are named. */
+export const MAX_NAMED = 20;
+/** Reasons for what stays otherwise than ordered, as many as are told. */
+export const MAX_TOLD = 100;
+
 /** Connections that are not as an order says, all for the same reason. */
 export interface UnmetPairs {
   readonly count: number;
@@ -154,5 +159,3 @@ export function madeSoBy({ side, from, to, spans }: Region, state: NetworkState,
   }
   return [...names].slice(0, MAX_NAMED);
 }
-
-const MAX_NAMED = 5;

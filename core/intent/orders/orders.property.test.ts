@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { network, peer, policy, stateWith } from '../../../test/kits/records/records.ts';
 import { MeshError } from '../../base/errors.ts';
-import type { PolicySpec, Protocol, Selector } from '../../model/policy.ts';
+import { type PolicySpec, type Protocol, policySpecSchema, type Selector } from '../../model/policy.ts';
 import type { PeerRecord } from '../../model/resources.ts';
 import type { NetworkModel } from '../../reachability/model.ts';
 import { naiveVerdict } from '../../reachability/naive.testkit.ts';
@@ -224,7 +224,7 @@ const isHeld = (src: string, dst: string) => {
 function undenied(model: NetworkModel): NetworkModel {
   const isRuled = ({ action, ingress, egress }: PolicySpec) =>
     action === 'DENY' && ((ingress?.length ?? 0) > 0 || (egress?.length ?? 0) > 0);
-  return { ...model, policies: model.policies.filter(({ spec: of }) => !isRuled(of as PolicySpec)) };
+  return { ...model, policies: model.policies.filter(({ spec: of }) => !isRuled(policySpecSchema.parse(of))) };
 }
 
 function connections(model: NetworkModel): Set<string> {

@@ -22,9 +22,8 @@ export function selectorName({ selector, network }: Group, { peers }: Pick<Netwo
   const others = labels.length > 0 ? labels : network === undefined ? [] : [network];
   const parts = list.length > 0 ? list : others;
   const named = parts.length === 0 ? [notPeers.length > 0 ? 'most-peers' : 'peers'] : parts;
-  const text = named
+  return named
     .join('-')
     .replace(/[^A-Za-z0-9._-]/g, '-')
     .slice(0, MAX_NAME);
-  return text.replace(/[.-]$/, '');
 }

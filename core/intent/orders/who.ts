@@ -32,6 +32,7 @@ const OUTSIDE = 'outside';
 const ANYONE = 'anyone';
 const KEYWORDS: ReadonlySet<string> = new Set([PEERS, OUTSIDE, ANYONE]);
 const MAX_OFFERED_VALUES = 5;
+const LABEL = /^([^!=]+)(!?)=(.*)$/;
 
 /** Returns the addresses that networks give to peers. */
 export function insideOf({ networks }: Pick<NetworkState, 'networks'>): Ranges {
@@ -81,8 +82,8 @@ function peerOf(word: string, { peers }: Network): PeerRecord | undefined {
 /** A label that no peer has is more often misspelt than meant for later. */
 function labelFault(word: string, { peers, networks }: Network): Extract<ReadWord, { fault: string }> | undefined {
   for (const part of word.split(',')) {
-    const [, key = '', not, value = ''] = /^([^!=]+)(!?)=(.+)$/.exec(part) ?? [];
-    if (key === '')
+    const [, key = '', not, value = ''] = LABEL.exec(part) ?? [];
+    if (key === '' || value === '')
       return { fault: `${JSON.stringify(part)} is no label: write label=value or label!=value, apart by commas.` };
     if (key === 'network' && not === '') {
       if (networks.has(value)) continue;
@@ -163,7 +164,7 @@ function labelGroup(word: string): Group {
   let selector: Selector = {};
   let network: string | undefined;
   for (const part of word.split(',')) {
-    const [, key = '', not, value = ''] = /^([^!=]+)(!?)=(.+)$/.exec(part) ?? [];
+    const [, key = '', not, value = ''] = LABEL.exec(part) ?? [];
     if (key === 'network' && not === '') network = value;
     else {
       const one: Selector =

@@ -192,6 +192,19 @@ test('mesh plan shows what a sentence would change, and --apply puts it into the
   ]);
 });
 
+test('mesh plan --orders takes orders from a file, as a list or one by itself', async () => {
+  await threePeers();
+  const file = path.join(home, 'orders.yaml');
+  writeFileSync(file, '- { do: only, from: [role=web], to: [role=db], ports: [tcp/5432] }');
+  expect(await run('plan', '--orders', file)).toContain('only role=web to role=db on tcp/5432');
+  writeFileSync(file, '{ "orders": [{ "do": "allow", "from": ["role=web"], "to": ["db-1"] }] }');
+  expect(await run('plan', '--orders', file, '--apply')).toContain('It is so already: there is nothing to apply.');
+  writeFileSync(file, '{ do: deny, from: [web-3], to: [db-1] }');
+  const wrong = await mesh(['plan', '--orders', file], { home });
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('There is no peer "web-3"')]);
+  expect((await mesh(['plan'], { home })).stderr).toContain('--orders FILE');
+});
+
 test('mesh tokens lists join tokens and API tokens, agents, snapshots, networks and workspaces have their lists', async () => {
   await run(
     'invite',

@@ -31,7 +31,7 @@ export function changesNothing(
   return future.opened.digest === '' && future.closed.digest === '';
 }
 
-/** What a device would join with that two selectors of policies mean at once; undefined where these are too many. */
+/** Returns labels that match any two selectors of policies at once, as join grants; undefined where these are too many. */
 function namedGrants(...states: readonly NetworkState[]): JoinGrant[] | undefined {
   const selectors = states.flatMap(({ policies }) => [...policies.values()].flatMap(({ spec }) => selectorsOf(spec)));
   const sets = distinct(selectors.flatMap((selector) => [...labelSetsOf(selector).take(MAX_SETS)]));

@@ -28,6 +28,8 @@ export interface CompiledOrders {
   readonly after: NetworkState;
   /** Policies that make so what holds already; undefined unless all orders hold already. */
   readonly already?: readonly string[];
+  /** Orders that hold already, in words. */
+  readonly idle: readonly string[];
   /** Connections that stay otherwise than ordered, as sentences with the reason. */
   readonly notChanged: readonly string[];
 }
@@ -42,28 +44,29 @@ export function compileOrders(orders: readonly Order[], state: NetworkState, con
   const reachOf: ReachOf = (of) => draft.reach(of);
   const notChanged: string[] = [];
   const already: string[] = [];
-  let isChanged = false;
+  const idle: string[] = [];
   for (const order of orders) {
     const before = draft.state;
     const regions = regionsOf(readOrder(order, before), before);
     writeOrder(readOrder(order, before), draft);
     const trial = { before, after: draft.state, now: context.now, isPersons: context.isPersons, reachOf };
-    // What is about nobody of now is written, since nothing shows that it is so already.
+    // An order about nobody of now is written: nothing shows that it is so already.
     const isSeen = draft.state !== before && regions.some((region) => hasPair(region, before, draft.reach(before)));
     if (isSeen && changesNothing(trial, context.joins)) draft.restore(before);
     const unmet = unmetPairs(regions, draft.state, draft.reach());
     refuseDenied(order, unmet);
     notChanged.push(...unmet.map(unmetText));
-    if (draft.state !== before) isChanged = true;
-    else if (unmet.length > 0)
-      throw refused(`Nothing of "${order.text}" can be done. ${unmet.map(unmetText).join('; ')}.`);
-    else already.push(...regions.flatMap((region) => madeSoBy(region, before, draft.reach())));
+    if (draft.state !== before) continue;
+    if (unmet.length > 0) throw refused(`Nothing of "${order.text}" can be done. ${unmet.map(unmetText).join('; ')}.`);
+    idle.push(order.text);
+    already.push(...regions.flatMap((region) => madeSoBy(region, before, draft.reach())));
   }
   return {
     changes: draft.changes(),
     after: draft.state,
     notChanged: [...new Set(notChanged)],
-    ...(!isChanged && { already: [...new Set(already)].slice(0, MAX_NAMED) }),
+    idle,
+    ...(idle.length === orders.length && { already: [...new Set(already)].slice(0, MAX_NAMED) }),
   };
 }
 

@@ -22,7 +22,7 @@ export const orderInputSchema = z
     to: whoList.min(1).describe('As from'),
     except_from: whoList.optional().describe('Left out of from'),
     except_to: whoList.optional().describe('Left out of to'),
-    side: z.enum(['to', 'from']).optional().describe('For only: from goes nowhere else'),
+    side: z.enum(['to', 'from']).optional().describe('only: whose other connections close'),
     ports: listOf(time, MAX_PORTS).optional().describe('tcp/5432, udp/60-70, icmp, !tcp/22; none: all'),
     both_ways: z.boolean().optional().describe('Also back'),
     for: time.optional().describe('2h'),

@@ -267,7 +267,7 @@ function faults(orders: readonly OrderInput[], { before, after, model, notChange
         if (src === dst) return [];
         const key = `${src} ${dst} ${at.join(' ')}`;
         const wanted = wantedOfAll(orders, src, dst, at);
-        if (wanted === undefined) return [`${key}: the orders contradict each other`];
+        if (wanted === undefined) return isHeld(src, dst) ? [] : [`${key}: the orders contradict each other`];
         const [was, is] = [before.has(key), after.has(key)];
         const isLater = LATER_NAMES.has(src) || LATER_NAMES.has(dst);
         if (wanted === 'same') return was === is ? [] : [`${key}: ${was} to ${is}, and nobody asked`];

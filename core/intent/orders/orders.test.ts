@@ -173,6 +173,8 @@ describe('orders', () => {
     expect(await fault({ do: 'deny', from: ['web1'], to: ['role=dbb'], ports: ['ssh'] })).toMatch(
       /"web-1".*role=db.*Ports are written/,
     );
+    expect(await fault({ do: 'deny', from: ['db-1'], to: ['role=db'], except_to: ['web-1'] })).toBe('');
+    expect(await fault({ do: 'deny', from: ['lap'], to: ['lap'] })).toContain('a peer always reaches itself');
     expect(await fault({ do: 'deny', from: ['*'], to: ['network=nope'] })).toMatch(/Write peers.*no network "nope"/);
   });
 
@@ -185,6 +187,14 @@ describe('orders', () => {
     expect(
       await fault({ do: 'deny', from: ['peers'], to: ['db-1'] }, { do: 'remove', from: ['db-1'], to: ['peers'] }),
     ).not.toContain('contradict');
+  });
+
+  it('that hold already are told beside others that change something', async () => {
+    await using kit = await buildKit();
+    const { plan } = await scene(kit);
+    const planned = await plan({ do: 'allow', ...webToDb }, { do: 'deny', from: ['lap'], to: ['db-1'] });
+    expect(planned).not.toHaveProperty('already');
+    expect(planned.warnings.join()).toContain('changes nothing: allow role=web to role=db on tcp/5432');
   });
 
   it('go both ways', async () => {

@@ -7,7 +7,7 @@ import type { NetworkState } from '../../state/state.ts';
 import { type Order, type OrderInput, orderText } from './order.ts';
 import { portFault } from './order-ports.ts';
 import { mayOverlap, readOrder, regionsOf } from './regions.ts';
-import { leavesOutNetwork, readWord, sideOf } from './who.ts';
+import { leavesOutNetwork, readWord, type Side, sideOf } from './who.ts';
 
 /** The moment and place in which the times of orders are read. */
 export interface Clocks {
@@ -153,6 +153,7 @@ function emptiness(order: Order, index: number, state: NetworkState): FieldError
         detail: `${order.text}: one side has to be peers, since Mesh decides nothing between addresses outside.`,
       },
     ];
+  if (isSamePeer(from, to)) return [{ pointer, detail: `${order.text}: a peer always reaches itself.` }];
   const ends = [
     [order.from, order.exceptFrom ?? []],
     [order.to, order.exceptTo ?? []],
@@ -160,6 +161,13 @@ function emptiness(order: Order, index: number, state: NetworkState): FieldError
   if (ends.some(([words, left]) => leavesOutNetwork(sideOf(words, [], state), sideOf(left, [], state))))
     return [{ pointer, detail: `${order.text}: a network cannot be left out: name the other networks instead.` }];
   return [];
+}
+
+function isSamePeer(from: Side, to: Side): boolean {
+  const [one, other] = [from, to].map(({ groups, ranges }) =>
+    groups.length === 1 && ranges.length === 0 ? groups[0]?.selector.peers : undefined,
+  );
+  return one?.length === 1 && other?.length === 1 && one[0] === other[0];
 }
 
 function refuseContradictions(orders: readonly Order[], state: NetworkState): void {

@@ -84,7 +84,7 @@ export async function planNetworkChange(
 }
 
 /**
- * Plans what orders say. What is so already is not kept as a plan: there is nothing to apply.
+ * Plans what orders say. A plan of orders that hold already is not kept: there is nothing to apply.
  *
  * @throws MeshError `invalid_input` for orders that are faulty, contradict each other, or of which nothing can be done
  */
@@ -103,11 +103,14 @@ export async function planOrders(
   const orders = readOrders(inputs, before, { now, timeZone: spec.settings.timeZone ?? 'UTC' });
   const reachOf = (state: NetworkState) => services.states.reachability(state, now);
   const compile = { now, owner: requester.id, joins, isPersons: !isAgentId(requester.id), reachOf };
-  const { changes, after, already } = compileOrders(orders, before, compile);
+  const { changes, after, already, idle } = compileOrders(orders, before, compile);
   const sentence = orders.map(({ text }) => text).join('; ');
   const proposal = await given(context, { intent, expectations }, changes);
   const isAboutOutside = orders.some((order) => [order.from, order.to].flat().some(meansOutside));
-  const notes = isAboutOutside ? [OUTSIDE_NOTE] : [];
+  const notes = [
+    ...(already ? [] : idle.map((text) => `it is so already, so this order changes nothing: ${text}`)),
+    ...(isAboutOutside ? [OUTSIDE_NOTE] : []),
+  ];
   const plan = await planProposal(
     context,
     { intent: intent ?? sentence.slice(0, TEXT_LIMITS.intent), dryRun: dryRun || already !== undefined },
@@ -117,7 +120,8 @@ export async function planOrders(
   return { ...plan, ...(already && { already }), ...(undo && { undo }) };
 }
 
-const OUTSIDE_NOTE = 'nodes enforce nothing between addresses outside: what is not in the tunnel does not pass a node';
+const OUTSIDE_NOTE =
+  'nodes enforce nothing about addresses outside: the order counts in plans, assertions and compliance';
 
 /** A planner that fears more than was computed is heard; it decides nothing. */
 function reasonsOf({ reasoning, risk }: ProposedChanges, assessment: Assessment): string | undefined {

@@ -260,7 +260,7 @@ function lintFindings({ is, policies, expectations, ordered }: Judged): Finding[
     policy,
     direction,
     rule_index,
-    // What orders open and close is bound by their own words.
+    // Orders say themselves how much they open and close.
     blocks: !ordered && isTooWide(code, expectations),
     message: `${policy}: ${message}. ${fix.slice(0, -1)}`,
   }));

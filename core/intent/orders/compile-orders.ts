@@ -1,11 +1,12 @@
 import type { JoinGrant } from '../../authority/label-sets.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
+import { sentSpecSchema } from '../../model/policy.ts';
 import type { NetworkState } from '../../state/state.ts';
 import { changesNothing } from './changes-nothing.ts';
-import { refused } from './cut.ts';
 import type { Order } from './order.ts';
 import { hasPair, MAX_NAMED, madeSoBy, type UnmetPairs, unmetPairs, unmetText } from './order-result.ts';
 import { PolicyDraft, type ReachOf } from './policy-draft.ts';
+import { refused } from './refused.ts';
 import { readOrder, regionsOf } from './regions.ts';
 import { writeOrder } from './write-order.ts';
 
@@ -18,7 +19,7 @@ export interface CompileContext {
   readonly joins: readonly JoinGrant[];
   /** True where a person gives them. */
   readonly isPersons: boolean;
-  readonly reachOf?: ReachOf;
+  readonly reachOf: ReachOf;
 }
 
 /** Orders as changes of policies. */
@@ -40,8 +41,8 @@ export interface CompiledOrders {
  * @throws MeshError `invalid_input` for an order of which nothing can be done, or that a DENY wins over
  */
 export function compileOrders(orders: readonly Order[], state: NetworkState, context: CompileContext): CompiledOrders {
-  const draft = new PolicyDraft(state, context.now, context.owner, context.reachOf);
-  const reachOf: ReachOf = (of) => draft.reach(of);
+  const { now, owner, joins, isPersons, reachOf } = context;
+  const draft = new PolicyDraft(state, now, owner, reachOf);
   const notChanged: string[] = [];
   const already: string[] = [];
   const idle: string[] = [];
@@ -49,10 +50,10 @@ export function compileOrders(orders: readonly Order[], state: NetworkState, con
     const before = draft.state;
     const regions = regionsOf(readOrder(order, before), before);
     writeOrder(readOrder(order, before), draft);
-    const trial = { before, after: draft.state, now: context.now, isPersons: context.isPersons, reachOf };
+    const trial = { before, after: draft.state, now, isPersons, reachOf };
     // An order about nobody of now is written: nothing shows that it is so already.
     const isSeen = draft.state !== before && regions.some((region) => hasPair(region, before, draft.reach(before)));
-    if (isSeen && changesNothing(trial, context.joins)) draft.restore(before);
+    if (isSeen && changesNothing(trial, joins)) draft.restore(before);
     const unmet = unmetPairs(regions, draft.state, draft.reach());
     refuseDenied(order, unmet);
     notChanged.push(...unmet.map(unmetText));
@@ -61,8 +62,13 @@ export function compileOrders(orders: readonly Order[], state: NetworkState, con
     idle.push(order.text);
     already.push(...regions.flatMap((region) => madeSoBy(region, before, draft.reach())));
   }
+  const changes = draft.changes();
+  for (const change of changes) {
+    const isTooLarge = 'spec' in change && !sentSpecSchema.safeParse(change.spec).success;
+    if (isTooLarge) throw refused(`The policy ${change.name} would be too large: order it in smaller parts.`);
+  }
   return {
-    changes: draft.changes(),
+    changes,
     after: draft.state,
     notChanged: [...new Set(notChanged)],
     idle,

@@ -1,4 +1,3 @@
-import { invalidInput } from '../../base/errors.ts';
 import { type PortSpan, subtract } from '../../effect/port-spans.ts';
 import { overlaps, parseAddress, parseCidr } from '../../model/cidr.ts';
 import { endOf, meansAnyone, rulesOf } from '../../model/meaning.ts';
@@ -11,6 +10,7 @@ import { sameValue } from '../../model/value.ts';
 import { portEntriesOf, spansOfEntries } from './order-ports.ts';
 import { type Direction, type PolicyDraft, type RuleText, withRules } from './policy-draft.ts';
 import { selectorName } from './policy-names.ts';
+import { refused } from './refused.ts';
 import { both, minus } from './selectors.ts';
 import { entriesOf, type Group, insideOf, membersOf, type Side } from './who.ts';
 
@@ -160,8 +160,4 @@ function rangesOfBlock(block: { cidr: string; except?: string[] | undefined } | 
   const range = parseCidr(block?.cidr ?? '');
   if (!range) return [];
   return without([range], union((block?.except ?? []).flatMap((text) => parseCidr(text) ?? [])));
-}
-
-export function refused(detail: string) {
-  return invalidInput([{ pointer: '/orders', detail }], detail);
 }

@@ -23,11 +23,12 @@ function bot(name: string, preset: PolicyPreset, parentRef?: AgentRecord) {
 
 function ordered(state: NetworkState, ...inputs: OrderInput[]) {
   const orders = readOrders(inputs, state, { now: NOW, timeZone: 'UTC' });
-  const compiled = compileOrders(orders, state, { now: NOW, owner: 'u_test', joins: [], isPersons: true });
-  const reach = compile(modelOf(compiled.after, NOW));
+  const compiled = compileOrders(orders, state, { now: NOW, owner: 'u_test', joins: [], isPersons: true, reachOf });
+  const reach = reachOf(compiled.after);
   return { ...compiled, reach, names: compiled.changes.map(({ name }) => name) };
 }
 
+const reachOf = (of: NetworkState) => compile(modelOf(of, NOW));
 const base = policy('base', { action: 'DENY', peerSelector: {} });
 const allow = (from: string, to: string): OrderInput => ({ do: 'allow', from: [from], to: [to], ports: ['tcp/443'] });
 
@@ -86,7 +87,7 @@ test('what an order for the same end wrote is added to, by the same caller alone
     'create allow-from-api-1',
   ]);
   const orders = readOrders([allow('api-1', 'db-1')], after, { now: NOW, timeZone: 'UTC' });
-  const other = compileOrders(orders, after, { now: NOW, owner: 'u_other', joins: [], isPersons: true });
+  const other = compileOrders(orders, after, { now: NOW, owner: 'u_other', joins: [], isPersons: true, reachOf });
   expect(other.changes.map(({ action, name }) => `${action} ${name}`)).toEqual([
     'create allow-to-db-1-2',
     'create allow-from-api-1',

@@ -258,7 +258,7 @@ interface Seen {
   readonly notChanged: readonly string[];
 }
 
-/** What is not as ordered. */
+/** Returns the connections that are not as ordered. */
 function faults(orders: readonly OrderInput[], { before, after, model, notChanged }: Seen): string[] {
   const open = undenied(model);
   return NAMES.flatMap((src) =>
@@ -290,8 +290,8 @@ function faults(orders: readonly OrderInput[], { before, after, model, notChange
   );
 }
 
-const CONTEXT = { now: NOW, owner: 'u_test', joins: [], isPersons: true };
 const reachOf = (state: NetworkState) => compile(modelOf(state, NOW));
+const CONTEXT = { now: NOW, owner: 'u_test', joins: [], isPersons: true, reachOf };
 const read = (input: OrderInput[], state: NetworkState) => readOrders(input, state, { now: NOW, timeZone: 'UTC' });
 const compiled = (input: OrderInput[], state: NetworkState) => compileOrders(read(input, state), state, CONTEXT);
 const openAfter = (input: OrderInput[], state: NetworkState) =>
@@ -349,7 +349,7 @@ test('remove takes back an allow that opened all that it is about', { timeout: 9
       const opened = tried(() => compiled([order], state));
       if (!opened || opened.already) return;
       const before = connections(modelWith(state, []));
-      const undo = undoOf([order], { before: state, after: opened.after }, { ...CONTEXT, reachOf });
+      const undo = undoOf([order], { before: state, after: opened.after }, CONTEXT);
       if (undo) expect(openAfter(undo, opened.after)).toEqual([...before].sort());
       const isNew = NAMES.every((src) =>
         NAMES.every((dst) =>

@@ -207,7 +207,8 @@ describe('orders', () => {
   it('are approved and carried out as typed changes are', async () => {
     await using kit = await buildKit();
     const { plan, as, workspace } = await scene(kit, { base: BASE });
-    const { plan_id } = await plan({ do: 'allow', ...webToDb });
+    const { plan_id, diff_markdown } = await plan({ do: 'allow', ...webToDb });
+    expect(diff_markdown).toContain('## The effect matches these orders\n\n- allow role=web to role=db on tcp/5432');
     const why = { actor: 'system:test', reason: 'members', requestId: 'r' };
     await kit.services.store.commit(workspace, [{ op: 'create', record: memberDraft('ada', 'admin') }], why);
     const { workflow_id: id } = await kit.call('apply_network_change', { plan_id }, { as, workspace, face: 'mcp' });

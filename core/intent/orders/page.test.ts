@@ -8,6 +8,7 @@ import { spanText } from '../../effect/port-spans.ts';
 import type { PolicySpec } from '../../model/policy.ts';
 import { compile } from '../../reachability/engine.ts';
 import { modelOf } from '../../state/network-model.ts';
+import type { NetworkState } from '../../state/state.ts';
 import { compileOrders } from './compile-orders.ts';
 import { orderInputSchema } from './order.ts';
 import { readOrders } from './read-orders.ts';
@@ -35,7 +36,9 @@ const rows = [...page.matchAll(/^\| `(\{"do".*?\})` \| (.*) \|$/gm)].map(([, ord
   result,
 }));
 
-/** What an order does, in the words of the page. */
+const reachOf = (of: NetworkState) => compile(modelOf(of, NOW));
+
+/** Returns an order's result in the words of the page. */
 function told(order: string): string {
   try {
     const orders = readOrders([orderInputSchema.parse(JSON.parse(order))], state, { now: NOW, timeZone: 'UTC' });
@@ -44,9 +47,10 @@ function told(order: string): string {
       owner: 'u_test',
       joins: [],
       isPersons: true,
+      reachOf,
     });
     if (already) return `already so, by ${already.join(', ') || 'default'}`;
-    const { groups, outside = [] } = effectOf(compile(modelOf(state, NOW)), compile(modelOf(after, NOW)));
+    const { groups, outside = [] } = effectOf(reachOf(state), reachOf(after));
     const names = (list: readonly string[]) => list.toSorted().join(', ');
     const of = (side: 'opened' | 'closed') => [
       ...groups.flatMap((one) =>

@@ -7,9 +7,7 @@ import { isOfAgent } from '../../model/presets.ts';
 import type { PolicyRecord } from '../../model/resources.ts';
 import { selectorWithin } from '../../model/selector-within.ts';
 import { sameValue } from '../../model/value.ts';
-import { compile } from '../../reachability/engine.ts';
 import type { Reachability } from '../../reachability/reachability.ts';
-import { modelOf } from '../../state/network-model.ts';
 import type { NetworkState } from '../../state/state.ts';
 import { spansOfEntries } from './order-ports.ts';
 import { selectorName } from './policy-names.ts';
@@ -18,7 +16,7 @@ import { type Group, membersOf, merged } from './who.ts';
 
 export type Direction = Rule['direction'];
 
-/** Annotation of a policy that orders wrote: the account or agent that gave them. The control plane alone sets it. */
+/** Annotation of a policy that orders wrote: the account or agent that gave them. */
 export const ORDERED_BY = 'mesh.internal/ordered-by';
 
 /** Compiles a state at the instant of the orders. */
@@ -38,19 +36,19 @@ interface Drafted {
 
 /** The policies of a network while orders are written into them. */
 export class PolicyDraft {
-  readonly original: NetworkState;
-  readonly now: number;
+  readonly #original: NetworkState;
+  readonly #now: number;
   readonly #owner: string;
   readonly #reachOf: ReachOf;
   #policies: ReadonlyMap<string, PolicyRecord>;
   #state: NetworkState;
 
   /** @param now ms; @param owner id of the account or agent that gives the orders */
-  constructor(original: NetworkState, now: number, owner: string, reachOf?: ReachOf) {
-    this.original = original;
-    this.now = now;
+  constructor(original: NetworkState, now: number, owner: string, reachOf: ReachOf) {
+    this.#original = original;
+    this.#now = now;
     this.#owner = owner;
-    this.#reachOf = reachOf ?? ((state) => compile(modelOf(state, now)));
+    this.#reachOf = reachOf;
     this.#policies = original.policies;
     this.#state = original;
   }
@@ -72,7 +70,7 @@ export class PolicyDraft {
   /** Policies in force. */
   active(): Drafted[] {
     return [...this.#policies.values()]
-      .filter(({ spec }) => !hasEnded(spec, this.now))
+      .filter(({ spec }) => !hasEnded(spec, this.#now))
       .map((record) => ({ record, isOwn: record.annotations[ORDERED_BY] === this.#owner }));
   }
 
@@ -82,14 +80,14 @@ export class PolicyDraft {
       ? { ...known, spec }
       : {
           kind: 'MeshPolicy',
-          workspace: this.original.workspace,
+          workspace: this.#original.workspace,
           name,
           uid: `new ${name}`,
           labels: {},
           annotations: { [ORDERED_BY]: this.#owner },
-          createdAt: this.now,
+          createdAt: this.#now,
           generation: 1,
-          revision: this.original.revision + 1,
+          revision: this.#original.revision + 1,
           spec,
           status: {},
           unique: [],
@@ -137,7 +135,7 @@ export class PolicyDraft {
 
   freeName(wanted: string): string {
     const taken = new Set(
-      [...this.#policies.keys(), ...this.original.policies.keys()].map((name) => name.toLowerCase()),
+      [...this.#policies.keys(), ...this.#original.policies.keys()].map((name) => name.toLowerCase()),
     );
     for (let count = 1; ; count += 1) {
       const name = count === 1 ? wanted : `${wanted}-${count}`;
@@ -191,7 +189,7 @@ export class PolicyDraft {
 
   /** The difference to the original, as typed changes. */
   changes(): NetworkChange[] {
-    const { policies } = this.original;
+    const { policies } = this.#original;
     const gone = [...policies.keys()].flatMap((name): NetworkChange[] =>
       this.#policies.has(name) ? [] : [{ action: 'delete', resource: 'MeshPolicy', name }],
     );

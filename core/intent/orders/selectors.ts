@@ -1,4 +1,5 @@
 import type { Selector } from '../../model/policy.ts';
+import { refused } from './refused.ts';
 
 type Expression = NonNullable<Selector['matchExpressions']>[number];
 
@@ -36,16 +37,27 @@ export function complement({ peers, notPeers, matchLabels = {}, matchExpressions
   ];
 }
 
-/** Returns selectors of the peers that are matched by one and by none of the others. */
+/** Selectors into which one may be divided: each exception with several labels divides again. */
+const MAX_PIECES = 100;
+
+/**
+ * Returns selectors of the peers that are matched by one and by none of the others.
+ *
+ * @throws MeshError `invalid_input` for more than {@link MAX_PIECES}
+ */
 export function minus(of: Selector, others: readonly Selector[]): Selector[] {
-  return others.reduce<Selector[]>(
-    (pieces, other) =>
+  let pieces: readonly Selector[] = [of];
+  for (const other of others) {
+    pieces = distinct(
       pieces.flatMap((piece) => {
         if (!both(piece, other)) return [piece];
         return complement(other).flatMap((part) => both(piece, part) ?? []);
       }),
-    [of],
-  );
+    );
+    if (pieces.length > MAX_PIECES)
+      throw refused('These exceptions divide the peers into too many kinds: leave out fewer, or by single labels.');
+  }
+  return [...pieces];
 }
 
 function inverse({ key, operator, values = [] }: Expression): Expression {
@@ -82,6 +94,6 @@ function canMatch({ peers, matchLabels = {}, matchExpressions = [] }: Selector):
   });
 }
 
-function distinct(expressions: readonly Expression[]): Expression[] {
-  return [...new Map(expressions.map((one) => [JSON.stringify(one), one])).values()];
+function distinct<T>(values: readonly T[]): T[] {
+  return [...new Map(values.map((one) => [JSON.stringify(one), one])).values()];
 }

@@ -13,7 +13,7 @@ import { readOrders } from './read-orders.ts';
 export function undoOf(
   inputs: readonly OrderInput[],
   { before, after }: { readonly before: NetworkState; readonly after: NetworkState },
-  context: CompileContext & Required<Pick<CompileContext, 'reachOf'>>,
+  context: CompileContext,
 ): OrderInput[] | undefined {
   if (!inputs.every(({ do: verb }) => verb === 'allow' || verb === 'remove')) return undefined;
   const undo = inputs.toReversed().map(({ for: _for, until: _until, ...input }): OrderInput => {

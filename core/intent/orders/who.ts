@@ -1,4 +1,6 @@
+import { getOrInsertComputed } from '../../base/get-or-insert.ts';
 import { nearest } from '../../base/nearest.ts';
+import { once } from '../../base/once.ts';
 import { foldName } from '../../base/record.ts';
 import { overlaps, parseAddress, parseCidr } from '../../model/cidr.ts';
 import { lookUp, lookUpById } from '../../model/find.ts';
@@ -79,6 +81,16 @@ function peerOf(word: string, { peers }: Network): PeerRecord | undefined {
   });
 }
 
+/** Values of each label, worked out once for a state. */
+const labelsOf = once((peers: Network['peers']) => {
+  const known = new Map<string, Set<string>>();
+  for (const { labels } of peers.values()) {
+    for (const [key, value] of Object.entries(labels))
+      getOrInsertComputed(known, key, () => new Set<string>()).add(value);
+  }
+  return known;
+});
+
 /** A label that no peer has is more often misspelt than meant for later. */
 function labelFault(word: string, { peers, networks }: Network): Extract<ReadWord, { fault: string }> | undefined {
   for (const part of word.split(',')) {
@@ -93,15 +105,13 @@ function labelFault(word: string, { peers, networks }: Network): Extract<ReadWor
         ...offer(`There is no network ${JSON.stringify(value)}.`, near),
       };
     }
-    const keys = new Set([...peers.values()].flatMap(({ labels }) => Object.keys(labels)));
-    if (!keys.has(key)) {
+    const known = labelsOf(peers);
+    const values = known.get(key);
+    if (!values) {
       const what = `No peer has a label ${JSON.stringify(key)}.`;
-      return { fault: what, ...offer(what, nearest(key.toLowerCase(), keys)) };
+      return { fault: what, ...offer(what, nearest(key.toLowerCase(), known.keys())) };
     }
     if (not === '!') continue;
-    const values = new Set(
-      [...peers.values()].flatMap(({ labels }) => (Object.hasOwn(labels, key) ? [labels[key] ?? ''] : [])),
-    );
     if (values.has(value)) continue;
     const what = `No peer has the label ${key}=${value}.`;
     const near = nearest(value.toLowerCase(), values);

@@ -1,10 +1,11 @@
 import { endOf, rulesOf } from '../../model/meaning.ts';
 import { selectorWithin } from '../../model/selector-within.ts';
-import { cutRules, type Half, refused } from './cut.ts';
+import { cutRules, type Half } from './cut.ts';
 import type { Verb } from './order.ts';
 import { otherPorts, portEntriesOf } from './order-ports.ts';
 import { unmetPairs } from './order-result.ts';
 import { type Direction, type IsolatedPart, type PolicyDraft, type RuleText, ruleCovers } from './policy-draft.ts';
+import { refused } from './refused.ts';
 import { everyoneBut, type ReadOrder, regionsOf } from './regions.ts';
 import { entriesOf, type Group, type Side } from './who.ts';
 

@@ -196,7 +196,7 @@ async function assessOn(
   const objections = [
     ...unmet.map(({ detail }) => detail),
     ...missing,
-    ...unmetOrders,
+    ...unmetOrders.map((text) => `Not as ordered: ${text}`),
     ...broken.map(({ name, detail }) => `The assertion ${name} would fail: ${detail}.`),
     ...findings.flatMap(({ blocks, message }) => (blocks ? [message] : [])),
   ];
@@ -252,7 +252,8 @@ async function assessOn(
     isStated,
     stated: isStated ? [...records.map(recordText), ...expectations.map(expectationText)] : [],
     ...own,
-    callerExpectations: [...(orders ?? []).map(({ text }) => text), ...callerExpectations.map(expectationText)],
+    ...(orders && { orders: orders.map(({ text }) => text) }),
+    callerExpectations: callerExpectations.map(expectationText),
     objections,
     settings: record.spec.settings,
   };

@@ -47,7 +47,9 @@ export interface PlanView {
   readonly isStated: boolean;
   /** Expectations stated by the intent, as sentences. */
   readonly stated: readonly string[];
-  /** The caller's own expectations, as sentences, and whether all of them hold. */
+  /** The orders from which code wrote the changes, as sentences. */
+  readonly orders?: readonly string[];
+  /** The caller's own expectations, as sentences, and whether all of them hold, the orders too. */
   readonly callerExpectations: readonly string[];
   readonly expectationsHold?: boolean;
   readonly objections: readonly string[];
@@ -77,6 +79,7 @@ export function diffMarkdown(view: PlanView): string {
     '',
     ...list('Speaks against it', view.objections),
     ...list('The intent says', view.stated),
+    ...list(ordersTitle(view), view.orders ?? []),
     ...list(callerTitle(view), view.callerExpectations),
     ...list('Routes', effect.routes.map(routeText)),
     ...side('Opens', view, 'opened'),
@@ -144,11 +147,12 @@ const READ_BY = {
   person: 'a person, who wrote the changes',
 } as const satisfies Record<ReadBy, string>;
 
-function readByText({ readBy, sentence }: PlanView): string {
+function readByText({ readBy, sentence, orders }: PlanView): string {
+  if (orders) return `Ordered by ${readBy === 'person' ? 'a person' : 'an agent or program'}; code wrote the changes.`;
   return `Read by ${READ_BY[readBy]}: ${plain(sentence)}`;
 }
 
-function checkText({ check, readBy, isStated }: PlanView): string {
+function checkText({ check, readBy, isStated, orders }: PlanView): string {
   switch (check) {
     case 'matches':
       return '**matches**: the effect matches what is listed below.';
@@ -156,12 +160,18 @@ function checkText({ check, readBy, isStated }: PlanView): string {
       return '**differs**: the effect is not what the intent says.';
     case 'not checked':
       if (isStated) return '**not checked**: a question of this plan is open, and whoever approves it answers.';
+      if (orders)
+        return '**not checked**: no sentence says what was meant. Judge the orders and their effect yourself.';
       return readBy === 'language'
         ? '**not checked**: the intent says nothing that the effect could be checked against.'
         : `**not checked**: only the ${readBy === 'model' ? 'model' : 'requester'} says that these changes are what the intent asks for. Judge the effect yourself.`;
     default:
       return check satisfies never;
   }
+}
+
+function ordersTitle({ expectationsHold }: PlanView): string {
+  return expectationsHold ? 'The effect matches these orders' : 'The effect does not match these orders';
 }
 
 function callerTitle({ expectationsHold }: PlanView): string {

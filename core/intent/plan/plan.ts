@@ -104,7 +104,10 @@ export async function planOrders(
   const reachOf = (state: NetworkState) => services.states.reachability(state, now);
   const compile = { now, owner: requester.id, joins, isPersons: !isAgentId(requester.id), reachOf };
   const { changes, after, already, idle } = compileOrders(orders, before, compile);
-  const sentence = orders.map(({ text }) => text).join('; ');
+  const sentence = orders
+    .map(({ text }) => text)
+    .join('; ')
+    .slice(0, TEXT_LIMITS.intent);
   const proposal = await given(context, { intent, expectations }, changes);
   const isAboutOutside = orders.some((order) => [order.from, order.to].flat().some(meansOutside));
   const notes = [
@@ -113,7 +116,7 @@ export async function planOrders(
   ];
   const plan = await planProposal(
     context,
-    { intent: intent ?? sentence.slice(0, TEXT_LIMITS.intent), dryRun: dryRun || already !== undefined },
+    { intent: intent ?? sentence, dryRun: dryRun || already !== undefined },
     { ...proposal, orders, sentence: `${sentence}.`, ...(notes.length > 0 && { notes }) },
   );
   const undo = already ? undefined : undoOf(inputs, { before, after }, compile);

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { agent, buildKit, type Kit, person } from '../../../test/kits/plane/kit.ts';
-import { policy } from '../../../test/kits/records/records.ts';
+import { agent as identity, peer, policy } from '../../../test/kits/records/records.ts';
 import { seedPeers } from '../../../test/kits/records/seed-peers.ts';
 import { draftOf } from '../../base/record.ts';
 import { memberDraft } from '../../identity/members.ts';
 import type { PolicySpec } from '../../model/policy.ts';
+import { agentLabels } from '../../model/presets.ts';
 
 type Order = Record<string, unknown>;
 
@@ -195,6 +196,35 @@ describe('orders', () => {
     const planned = await plan({ do: 'allow', ...webToDb }, { do: 'deny', from: ['lap'], to: ['db-1'] });
     expect(planned).not.toHaveProperty('already');
     expect(planned.warnings.join()).toContain('changes nothing: allow role=web to role=db on tcp/5432');
+  });
+
+  it('say what else opens or closes, by the delegation of a sub-agent', async () => {
+    await using kit = await buildKit();
+    const { plan, workspace } = await scene(kit, {
+      base: BASE,
+      out: { action: 'ALLOW', peerSelector: {}, egress: [{}] },
+      'db-in': { action: 'ALLOW', peerSelector: DB, ingress: [{ from: from('bot') }] },
+      'lap-in': { action: 'ALLOW', peerSelector: { matchLabels: { role: 'web' } }, ingress: [{}] },
+    });
+    const boss = identity('boss', { policyPreset: 'inherit' });
+    const child = identity('child', { policyPreset: 'inherit', parentRef: { name: 'boss', namespace: 'ns' } });
+    const records = [
+      boss,
+      child,
+      peer('boss-peer', { agentRef: 'boss', labels: agentLabels(boss, undefined), address: '10.96.0.50' }),
+      peer('child-peer', {
+        agentRef: 'child',
+        labels: { ...agentLabels(child, boss), role: 'bot' },
+        address: '10.96.0.51',
+      }),
+    ];
+    const why = { actor: 'system:test', reason: 'seed', requestId: 'seed' };
+    const ops = records.map((record) => ({ op: 'create', record: draftOf(record) }) as const);
+    await kit.services.store.commit(workspace, ops, why);
+    const allowed = await plan({ do: 'allow', from: ['boss-peer'], to: ['db-1'], ports: ['tcp/443'] });
+    expect(allowed.unmet.join()).toContain('it would open child-peer to db-1 on TCP 443, which was not expected');
+    const denied = await plan({ do: 'deny', from: ['boss-peer'], to: ['web-1'], ports: ['tcp/443'] });
+    expect([denied.unmet, denied.questions.join()]).toEqual([[], expect.stringContaining('close child-peer to web-1')]);
   });
 
   it('go both ways', async () => {

@@ -27,5 +27,5 @@ test('a scheme that no store has is refused with those that there are', () => {
 test('a store in memory is of one thread alone', () => {
   expect(storeFile(':memory:')).toBeUndefined();
   expect(storeFile('sqlite::memory:')).toBeUndefined();
-  expect(storeFile(`sqlite:${folder}/mesh.db`)).toBe(`${folder}/mesh.db`);
+  expect(storeFile(`sqlite:${folder}/mesh.db`)?.path).toBe(`${folder}/mesh.db`);
 });

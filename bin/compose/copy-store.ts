@@ -9,8 +9,8 @@ import { buildKeyring, nameOfKeys } from '../../storage/keyring.ts';
 import { headsIn } from '../../storage/log-heads.ts';
 import { isServed, isShared, openCopySource, openCopyTarget, STORE_URL, storeFile } from '../../storage/open.ts';
 import { type Config, loadConfig } from './config.ts';
+import { type KeyPlace, keyPlaceOf, knownCredentials } from './installation.ts';
 import { judgeLosses } from './judge-installation.ts';
-import { type KeyPlace, keyPlaceOf, knownCredentials } from './known-credentials.ts';
 import { locking } from './locking.ts';
 import { whyNoStartServed } from './served-installation.ts';
 import { storeUrl } from './store-url.ts';
@@ -130,7 +130,7 @@ type Target = 'served' | 'file' | 'default';
 
 function kindOf(url: string, configDir: string): Target {
   if (isServed(url)) return 'served';
-  const [file = '', own] = [storeFile(url), storeFile(path.join(configDir, 'mesh.db'))];
+  const [file = '', own] = [storeFile(url)?.path, storeFile(path.join(configDir, 'mesh.db'))?.path];
   return file === own ? 'default' : 'file';
 }
 

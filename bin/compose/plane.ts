@@ -130,7 +130,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     undo.push(planeMetrics(metrics, env.MESH_EDITION));
     logMetrics(metrics, output);
     stallMetrics(metrics, stalls);
-    const disk = diskOf(storeFile(storeUrl(config)), env.MESH_STORE_RESERVE * 1_048_576);
+    const disk = diskOf(storeFile(storeUrl(config))?.path, env.MESH_STORE_RESERVE * 1_048_576);
     const { reserve } = disk;
     const opened = await openInstallation({
       configDir,

@@ -33,7 +33,7 @@ export async function resetPasswordOnHost({
   const rules = config.app.signIn;
   const chosen = password ?? randomBytes(GENERATED_BYTES).toString('base64url');
   const reset = await newPassword(username, chosen, rules);
-  if (runsIn(configDir, storeFile(storeUrl(config)))) {
+  if (runsIn(configDir, storeFile(storeUrl(config))?.path)) {
     const request = askForReset(configDir, reset);
     const deadline = performance.now() + ANSWER_MS;
     for (let answer = request.answer(); ; answer = request.answer()) {

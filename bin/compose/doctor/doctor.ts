@@ -55,7 +55,7 @@ function subjectOf(configDir: string, now: number): Subject | Finding {
   try {
     const config = loadConfig(process.env, configDir);
     const file = storeFile(storeUrl(config));
-    return { config, file, isRunning: runsIn(configDir, file), now };
+    return { config, file, isRunning: runsIn(configDir, file?.path), now };
   } catch (error) {
     return failed((error as Error).message);
   }

@@ -2,15 +2,14 @@ import { StoreError } from '../../../core/base/ports.ts';
 import { silentLog } from '../../../core/base/silent-log.ts';
 import type { NetworkState } from '../../../core/state/state.ts';
 import { buildNetworkStates } from '../../../core/state/states.ts';
+import type { DatabaseFile } from '../../../storage/database-file.ts';
 import { isServed, openStoreReader } from '../../../storage/open.ts';
-import { faultIn } from '../../../storage/sqlite/integrity.ts';
-import { hasEntries } from '../../../storage/sqlite/losses.ts';
 import { storeUrl } from '../store-url.ts';
 import type { Subject } from './check.ts';
 
 /** Returns the damage in words, in place of the error of a program that met data it did not write. */
-function damageOf(workspace: string, file: string | undefined, error: unknown): string {
-  const fault = file === undefined ? undefined : faultIn(file);
+async function damageOf(workspace: string, file: DatabaseFile | undefined, error: unknown): Promise<string> {
+  const fault = await file?.fault();
   if (fault !== undefined) return `${fault}.`;
   if (error instanceof StoreError) return error.message;
   return `a record of workspace ${workspace} is damaged: it has not the form of its kind.`;
@@ -21,7 +20,7 @@ export async function readStates({
   config,
   file,
 }: Pick<Subject, 'config' | 'file'>): Promise<readonly NetworkState[] | undefined> {
-  if (file === undefined ? !isServed(storeUrl(config)) : !hasEntries(file)) return undefined;
+  if (file === undefined ? !isServed(storeUrl(config)) : !(await file.hasEntries())) return undefined;
   const refuse = () => Promise.reject(new Error('meshd doctor writes nothing to the database.'));
   const store = await openStoreReader(storeUrl(config), { log: silentLog, writes: { commit: refuse, record: refuse } });
   try {
@@ -31,7 +30,7 @@ export async function readStates({
       try {
         found.push(await states.current(workspace));
       } catch (error) {
-        throw new Error(damageOf(workspace, file, error), { cause: error });
+        throw new Error(await damageOf(workspace, file, error), { cause: error });
       }
     }
     return found;

@@ -4,20 +4,28 @@ import type { CopySource, CopyTarget } from './copy/place.ts';
 import type { DatabaseFile } from './database-file.ts';
 import type { ReaderOptions, StoreReader } from './reader.ts';
 
-/** A kind of store. `place` is what follows the scheme in its URL. */
+/** A kind of store. */
 export interface StoreEngine {
-  /** The part of the URL after the scheme, described for people. */
+  /** The part of its URLs after the scheme, described for people. */
   readonly form: string;
-  open(place: string, options: StoreOptions): Promise<OpenStore>;
-  openReader(place: string, options: ReaderOptions): StoreReader | Promise<StoreReader>;
-  openSource(place: string): Promise<CopySource>;
-  openTarget(place: string, now: number): Promise<CopyTarget>;
-  /** Returns what is invalid in the place, as far as that is known without contacting a server. */
-  problem(place: string): Promise<string | undefined>;
-  /** The file that it is in, which other threads of the process can open too; undefined for one in memory, or on servers. */
-  file(place: string): DatabaseFile | undefined;
-  /** The servers that it runs on; undefined for one without servers of its own. */
-  servers(place: string): DatabaseServers | undefined;
+  /** @param place what follows the scheme in a URL */
+  at(place: string): StoreAddress;
+}
+
+/** Names a store. Those that open it throw StoreError `unavailable`. */
+export interface StoreAddress {
+  open(options: StoreOptions): Promise<OpenStore>;
+  openReader(options: ReaderOptions): Promise<StoreReader>;
+  /** To be copied elsewhere. */
+  openSource(): Promise<CopySource>;
+  /** To be copied to. */
+  openTarget(now: number): Promise<CopyTarget>;
+  /** Returns what is wrong with the address, without contacting the store. */
+  problem(): Promise<string | undefined>;
+  /** The file of the store, which other threads of the process can open too; undefined for one in memory, or on servers. */
+  readonly file: DatabaseFile | undefined;
+  /** The servers of the store, which any number of control planes can have open; undefined for one without them. */
+  readonly servers: DatabaseServers | undefined;
 }
 
 export interface StoreOptions {

@@ -3,7 +3,7 @@ import type { Services } from '../../core/workflow/services.ts';
 import { COMPUTE_LIMITS, THREAD_HEAP_MB } from '../../plane/compute/limits.ts';
 import { buildComputePool, type ComputePool } from '../../plane/compute/pool.ts';
 import { startThread } from '../../plane/compute/thread.ts';
-import { isShared } from '../../storage/open.ts';
+import { isShared, storeAt } from '../../storage/open.ts';
 import { sample } from './wire-metrics.ts';
 
 /** The data with which a computing thread is started. */
@@ -25,7 +25,7 @@ export function startCompute(
   configDir: string,
   { clock, log, settings, logs }: Pick<Services, 'clock' | 'log' | 'settings' | 'logs'>,
 ): ComputePool | undefined {
-  if (!isShared(storeUrl)) return undefined;
+  if (!isShared(storeAt(storeUrl))) return undefined;
   const workerData: ComputeThreadData = {
     storeUrl,
     settings,

@@ -6,7 +6,7 @@ import type { DatabaseFile } from '../../storage/database-file.ts';
 import type { OpenStore } from '../../storage/engine.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
 import { headsIn } from '../../storage/log-heads.ts';
-import { isServed, openStore, storeFile } from '../../storage/open.ts';
+import { openStore, storeAt } from '../../storage/open.ts';
 import type { Installation, InstallationOptions } from './installation.ts';
 import { explaining, judgeInstallation } from './judge-installation.ts';
 import { NOTHING_MISSING } from './loss-words.ts';
@@ -19,10 +19,10 @@ import { openServed } from './served-installation.ts';
  * @throws Error that says what is missing since when, and what to do
  */
 export async function openInstallation(options: InstallationOptions): Promise<Installation> {
-  if (isServed(options.storeUrl)) return openServed(options);
+  const { file, servers } = storeAt(options.storeUrl);
+  if (servers) return openServed(options);
   const { configDir, storeUrl, clock, log, reserve, acceptLoss = false } = options;
   const heads = headsIn(configDir);
-  const file = storeFile(storeUrl);
   const refusal = await judgeInstallation(configDir, file);
   if (refusal !== undefined && !acceptLoss) throw new Error(refusal);
   if (acceptLoss && file !== undefined && refusal === undefined) throw new Error(NOTHING_MISSING);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Parts } from './parts.ts';
+import { buildParts } from './parts.ts';
 
 function logged() {
   const lines: unknown[] = [];
@@ -7,7 +7,7 @@ function logged() {
 }
 
 test('parts stop once, in the reverse of the order in which they started', async () => {
-  const parts = new Parts(logged().log);
+  const parts = buildParts(logged().log);
   const stopped: string[] = [];
   for (const name of ['store', 'jobs', 'API']) {
     const part = { stop: async () => void stopped.push(name) };
@@ -19,7 +19,7 @@ test('parts stop once, in the reverse of the order in which they started', async
 
 test('a part that does not stop keeps no other from it, and the first failure is thrown once all have stopped', async () => {
   const { lines, log } = logged();
-  const parts = new Parts(log);
+  const parts = buildParts(log);
   const stopped: string[] = [];
   parts.onStop('store', () => void stopped.push('store'));
   parts.onStop('jobs', () => Promise.reject(new Error('of the jobs')));
@@ -33,14 +33,14 @@ test('a part that does not stop keeps no other from it, and the first failure is
 
 test('what a start that failed leaves is stopped, and a failure of that takes the place of no other', async () => {
   const { lines, log } = logged();
-  const parts = new Parts(log);
+  const parts = buildParts(log);
   parts.onStop('store', () => Promise.reject(new Error('of the store')));
   await expect(parts.abandon()).resolves.toBeUndefined();
   expect(lines).toMatchObject([{ part: 'store' }]);
 });
 
 test('a part that does not stop in time is left behind', async () => {
-  const parts = new Parts(logged().log, 1);
+  const parts = buildParts(logged().log, 1);
   const stopped: string[] = [];
   parts.onStop('store', () => void stopped.push('store'));
   parts.onStop('bus', () => new Promise(() => undefined));

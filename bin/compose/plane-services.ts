@@ -4,6 +4,7 @@ import { buildGate, type ServiceGate } from '../../core/call/gate.ts';
 import type { Keyring, ListensAt, Settings } from '../../core/model/services.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import type { ComputePool } from '../../plane/compute/pool.ts';
+import { joinLeadership, type Leadership, leadsAll, livingPlanes, planeName } from '../../plane/leadership.ts';
 import type { Metrics } from '../../rest/metrics.ts';
 import type { BusKeys } from './bus-keys.ts';
 import { busPlaceOf } from './bus-place.ts';
@@ -13,8 +14,10 @@ import type { Disk } from './disk.ts';
 import { addressSettings, busGivenToNodes } from './given-addresses.ts';
 import { networkMetrics } from './network-metrics.ts';
 import type { Parts } from './parts.ts';
+import { leadershipMetrics } from './plane-metrics.ts';
 import { buildNarrator, buildPlanner } from './planner.ts';
 import { buildServices } from './services.ts';
+import { requireSettings, sharedSettings, shareSettings } from './shared-settings.ts';
 import { storeUrl } from './store-url.ts';
 import { VERSION } from './version.ts';
 import { watchStandstill } from './watch-standstill.ts';
@@ -67,6 +70,30 @@ export function startGate(
   });
   const gate: ServiceGate = { ...entrance, isDiskFull: disk.isFull, ...(compute && { compute }) };
   return { gate, onConnection: standstill.accepted };
+}
+
+/** Takes a share of the work of all control planes on the store, where the settings of this one are those of the others. */
+export async function joinCluster(parts: Parts, needs: CommonNeeds) {
+  const { config, store, shared, keys, busKeys, standalone, clock, log, metrics } = needs;
+  const self = planeName();
+  const { relayToken, controlPrivateKey } = keys;
+  const besides =
+    shared && !standalone
+      ? {
+          self,
+          settings: sharedSettings(config, { relayToken, busKeys }, controlPrivateKey),
+          cells: shared.cells,
+          planes: () => livingPlanes(store),
+        }
+      : undefined;
+  if (besides) await requireSettings(besides);
+  const leadership: Leadership = parts.use(
+    'leadership',
+    shared ? await joinLeadership({ store, log, self, isAlone: standalone }) : leadsAll,
+  );
+  const settings = besides && parts.use('shared settings', await shareSettings({ ...besides, clock, log }));
+  leadershipMetrics(metrics, leadership);
+  return { leadership, settingsProblem: settings?.problem };
 }
 
 function settingsOf(config: Config, logKeySince: number, sharesStore: boolean): Settings & { apiUrl: string } {

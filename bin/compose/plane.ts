@@ -13,7 +13,7 @@ import { createMetrics } from '../../rest/metrics.ts';
 import { clockMarkIn } from '../../storage/clock-mark.ts';
 import { takeLock } from '../../storage/directory-lock.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
-import { storeFile } from '../../storage/open.ts';
+import { storeAt } from '../../storage/open.ts';
 import { checkGivenAddresses } from './address-check.ts';
 import { readBusKeys } from './bus-keys.ts';
 import type { Config } from './config.ts';
@@ -24,11 +24,10 @@ import { guardClock, systemClock } from './guard-clock.ts';
 import { keyPlaceOf } from './installation.ts';
 import type { LogOutput } from './log-output.ts';
 import { openInstallation } from './open-installation.ts';
-import { Parts } from './parts.ts';
+import { buildParts } from './parts.ts';
 import { startApi } from './plane-api.ts';
-import { joinCluster } from './plane-cluster.ts';
 import { certificateMetrics, clockMetrics, logMetrics, planeMetrics, stallMetrics } from './plane-metrics.ts';
-import { startGate, startServices } from './plane-services.ts';
+import { joinCluster, startGate, startServices } from './plane-services.ts';
 import { startWork } from './plane-work.ts';
 import type { StoreState } from './store-care.ts';
 import { diskMetrics, measured } from './store-metrics.ts';
@@ -83,7 +82,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
   const tls = readTls(env);
   const busKeys = env.MESH_BUS_KEYS_FILE === undefined ? undefined : readBusKeys(env.MESH_BUS_KEYS_FILE);
   mkdirSync(configDir, { recursive: true, mode: 0o700 });
-  const parts = new Parts(log);
+  const parts = buildParts(log);
   try {
     const lock = takeLock(configDir);
     parts.onStop('lock of the directory', lock.release);
@@ -93,7 +92,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     stallMetrics(metrics, stalls);
     certificateMetrics(metrics, tls);
 
-    const disk = diskOf(storeFile(storeUrl(config))?.path, env.MESH_STORE_RESERVE * 1_048_576);
+    const disk = diskOf(storeAt(storeUrl(config)).file?.path, env.MESH_STORE_RESERVE * 1_048_576);
     const place = { ...keyPlaceOf(config), storeUrl: storeUrl(config), reserve: disk.reserve };
     const opened = await openInstallation({ ...place, clock, log, acceptLoss });
     parts.onStop('store', () => opened.store.close());

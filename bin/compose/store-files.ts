@@ -8,7 +8,7 @@ import type { BackupLabel, DatabaseFile } from '../../storage/database-file.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
 import { linksFollowed } from '../../storage/links.ts';
 import { headsIn } from '../../storage/log-heads.ts';
-import { storeFile, storeServers } from '../../storage/open.ts';
+import { storeAt } from '../../storage/open.ts';
 import { loadConfig } from './config.ts';
 import { locking } from './locking.ts';
 import { storeUrl } from './store-url.ts';
@@ -131,10 +131,8 @@ function isSame(file: string, other: string): boolean {
 }
 
 function databaseOf(configDir: string): DatabaseFile {
-  const url = storeUrl(loadConfig(process.env, configDir));
-  const servers = storeServers(url);
+  const { file, servers } = storeAt(storeUrl(loadConfig(process.env, configDir)));
   if (servers) throw new Error(`MESH_STORE_URL names ${servers.ownTools}`);
-  const file = storeFile(url);
   if (file === undefined) throw new Error('MESH_STORE_URL names a store in memory, which has no file.');
   // A restored file replaces the target of a link, not the link.
   return file.at(linksFollowed(file.path));

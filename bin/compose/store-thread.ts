@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { BackupOptions, MadeBackup } from '../../storage/database-file.ts';
-import { storeFile } from '../../storage/open.ts';
+import { storeAt } from '../../storage/open.ts';
 
 /** A task that takes too long for the main thread, because it reads the whole file of the store of a URL. */
 export type StoreTask = { readonly url: string } & (
@@ -15,5 +15,5 @@ export interface StoreTaskResult {
 }
 
 const task = workerData as StoreTask;
-const file = storeFile(task.url);
+const { file } = storeAt(task.url);
 parentPort?.postMessage(await (task.kind === 'check' ? file?.fault() : file?.backUp(task)));

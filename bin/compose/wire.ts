@@ -9,7 +9,7 @@ import { startRelayRevocations } from '../../plane/relay-revocations.ts';
 import type { BusKeys } from './bus-keys.ts';
 import { busPlaceOf, type ExternalBusEnvironment } from './bus-place.ts';
 import type { Config, Environment } from './config.ts';
-import { Parts } from './parts.ts';
+import { buildParts } from './parts.ts';
 import { type RelayEnvironment, startRemoteRelays } from './remote-relay.ts';
 import type { Tls } from './tls.ts';
 import { pushMetrics } from './wire-metrics.ts';
@@ -62,7 +62,7 @@ export async function startWire(
 ): Promise<Wire> {
   const { clock, log, keys } = services;
   const secured = tls === undefined ? {} : { tls };
-  const parts = new Parts(log, STOP_MS);
+  const parts = buildParts(log, STOP_MS);
   const start = async <T extends Running>(
     variable: keyof typeof EFFECT_WHEN_OFF,
     begin: (address: HostPort) => Promise<T>,
@@ -125,7 +125,7 @@ async function serveNodes<T extends Omit<Running, 'address'> & { readonly bus: B
   admit: () => Promise<{ stop(): void }> | undefined,
 ): Promise<T> {
   const { bus } = part;
-  const parts = new Parts(services.log);
+  const parts = buildParts(services.log);
   parts.use(part.name, part);
   try {
     const credentials = await admit();

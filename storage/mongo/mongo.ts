@@ -2,22 +2,25 @@ import type { StoreEngine } from '../engine.ts';
 
 /** A store on a MongoDB replica set as one of the kinds that a URL can name. The driver is read only where one does. */
 function served(scheme: string, form: string): StoreEngine {
-  const urlOf = (place: string) => `${scheme}:${place}`;
   return {
     form,
-    open: async (place, options) => (await import('./store.ts')).openMongoStore({ url: urlOf(place), ...options }),
-    openReader: async (place, options) =>
-      (await import('./reader.ts')).openMongoReader({ url: urlOf(place), ...options }),
-    openSource: async (place) => (await import('./copy-source.ts')).openMongoSource(urlOf(place)),
-    openTarget: async (place) => (await import('./copy-target.ts')).openMongoTarget(urlOf(place)),
-    problem: async (place) => (await import('./connect.ts')).addressProblem(urlOf(place)),
-    file: () => undefined,
-    servers: (place) => ({
-      ownTools:
-        'MongoDB, which has its own tools for this: mongodump --oplog and mongorestore --oplogReplay, or snapshots of its disks.',
-      examine: async () => (await import('./examine.ts')).examineMongo(urlOf(place)),
-      openPlanesReader: async () => (await import('./examine.ts')).openPlanesReader(urlOf(place)),
-    }),
+    at(place) {
+      const url = `${scheme}:${place}`;
+      return {
+        open: async (options) => (await import('./store.ts')).openMongoStore({ url, ...options }),
+        openReader: async (options) => (await import('./reader.ts')).openMongoReader({ url, ...options }),
+        openSource: async () => (await import('./copy-source.ts')).openMongoSource(url),
+        openTarget: async () => (await import('./copy-target.ts')).openMongoTarget(url),
+        problem: async () => (await import('./connect.ts')).addressProblem(url),
+        file: undefined,
+        servers: {
+          ownTools:
+            'MongoDB, which has its own tools for this: mongodump --oplog and mongorestore --oplogReplay, or snapshots of its disks.',
+          examine: async () => (await import('./examine.ts')).examineMongo(url),
+          openPlanesReader: async () => (await import('./examine.ts')).openPlanesReader(url),
+        },
+      };
+    },
   };
 }
 

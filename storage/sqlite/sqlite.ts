@@ -9,19 +9,21 @@ import { whyNotInUse } from './moved.ts';
 import { openSqliteReader } from './reader.ts';
 import { openSqliteStore } from './store.ts';
 
-/** `sqlite:<file>`, or `sqlite://<file>`. */
-const fileOf = (place: string) => place.replace(/^\/\//, '');
-
-/** The embedded store as one of the kinds that a URL can name. */
+/** The embedded store as one of the kinds that a URL can name: `sqlite:<file>`, or `sqlite://<file>`. */
 export const sqlite: StoreEngine = {
   form: '<file>',
-  open: (place, options) => openSqliteStore({ path: fileOf(place), ...options }),
-  openReader: (place, options) => openSqliteReader({ path: fileOf(place), ...options }),
-  openSource: async (place) => (await import('./copy-source.ts')).openSqliteSource(linksFollowed(fileOf(place))),
-  openTarget: async (place, now) => (await import('./copy-target.ts')).sqliteTarget(linksFollowed(fileOf(place)), now),
-  problem: async () => undefined,
-  file: (place) => (fileOf(place) === IN_MEMORY ? undefined : sqliteFile(path.resolve(fileOf(place)))),
-  servers: () => undefined,
+  at(place) {
+    const file = place.replace(/^\/\//, '');
+    return {
+      open: (options) => openSqliteStore({ path: file, ...options }),
+      openReader: async (options) => openSqliteReader({ path: file, ...options }),
+      openSource: async () => (await import('./copy-source.ts')).openSqliteSource(linksFollowed(file)),
+      openTarget: async (now) => (await import('./copy-target.ts')).sqliteTarget(linksFollowed(file), now),
+      problem: async () => undefined,
+      file: file === IN_MEMORY ? undefined : sqliteFile(path.resolve(file)),
+      servers: undefined,
+    };
+  },
 };
 
 /** Loads what a start does not need only when it is asked for. */

@@ -1,6 +1,6 @@
 import { hasCredentials } from '../../../storage/credentials.ts';
 import type { DatabaseServers } from '../../../storage/engine.ts';
-import { storeServers } from '../../../storage/open.ts';
+import { storeAt } from '../../../storage/open.ts';
 import type { Config } from '../config.ts';
 import { keyPlaceOf } from '../installation.ts';
 import { whyNoStart } from '../judge-installation.ts';
@@ -14,7 +14,7 @@ export const checkIntegrity: Check = async ({ file, config }) => {
   const { configDir } = config;
   const refusal = await whyNoStart(configDir, file);
   if (refusal !== undefined) return [failed(`No meshd starts here as it is: ${refusal}`)];
-  const servers = storeServers(storeUrl(config));
+  const { servers } = storeAt(storeUrl(config));
   if (servers) return [await lookAt(servers, config)];
   if (file === undefined) return [ok('The store is in memory.')];
   if (!hasCredentials(configDir) && !(await file.hasEntries()))

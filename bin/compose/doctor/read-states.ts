@@ -3,7 +3,7 @@ import { silentLog } from '../../../core/base/silent-log.ts';
 import type { NetworkState } from '../../../core/state/state.ts';
 import { buildNetworkStates } from '../../../core/state/states.ts';
 import type { DatabaseFile } from '../../../storage/database-file.ts';
-import { isServed, openStoreReader } from '../../../storage/open.ts';
+import { storeAt } from '../../../storage/open.ts';
 import { storeUrl } from '../store-url.ts';
 import type { Subject } from './check.ts';
 
@@ -20,9 +20,10 @@ export async function readStates({
   config,
   file,
 }: Pick<Subject, 'config' | 'file'>): Promise<readonly NetworkState[] | undefined> {
-  if (file === undefined ? !isServed(storeUrl(config)) : !(await file.hasEntries())) return undefined;
+  const address = storeAt(storeUrl(config));
+  if (file === undefined ? !address.servers : !(await file.hasEntries())) return undefined;
   const refuse = () => Promise.reject(new Error('meshd doctor writes nothing to the database.'));
-  const store = await openStoreReader(storeUrl(config), { log: silentLog, writes: { commit: refuse, record: refuse } });
+  const store = await address.openReader({ log: silentLog, writes: { commit: refuse, record: refuse } });
   try {
     const states = buildNetworkStates({ store });
     const found: NetworkState[] = [];

@@ -1,6 +1,6 @@
 import { livingPlanes } from '../../../plane/leadership.ts';
 import { buildKeyring } from '../../../storage/keyring.ts';
-import { storeServers } from '../../../storage/open.ts';
+import { storeAt } from '../../../storage/open.ts';
 import { readBusKeys } from '../bus-keys.ts';
 import type { Config } from '../config.ts';
 import { configWarnings, warningText } from '../config-warnings.ts';
@@ -15,7 +15,7 @@ export const checkConfiguration: Check = ({ config }) =>
 
 /** Compares the settings given here with those of the control planes on the database. */
 export const checkSettings: Check = async ({ config }) => {
-  const servers = storeServers(storeUrl(config));
+  const { servers } = storeAt(storeUrl(config));
   const settings = servers && settingsHere(config);
   if (!settings) return [];
   const reader = await servers.openPlanesReader();

@@ -12,7 +12,8 @@ export const databaseAt: (path: string) => DatabaseFile = sqliteFile;
 const schemes = Object.keys(STORES).map((scheme) => `${scheme}:`);
 
 function eitherOf(texts: readonly string[]): string {
-  return new Intl.ListFormat('en', { type: 'disjunction' }).format(texts);
+  // Intl.ListFormat would take 10 ms of every start.
+  return `${texts.slice(0, -1).join(', ')}, or ${texts.at(-1)}`;
 }
 
 /** How the URL of a store is written, and what is said of one that is written otherwise. */

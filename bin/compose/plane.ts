@@ -125,17 +125,8 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const { storeState, wakeAll } = startWork(parts, work);
     guard?.onStep(wakeAll);
 
-    const cluster = shared && { leadership, isElecting: shared.isElecting };
-    const readiness = {
-      store,
-      disk,
-      clock,
-      wire,
-      storeState,
-      output,
-      ...cluster,
-      ...(settingsProblem && { settings: settingsProblem }),
-    };
+    const cluster = shared && { leadership, isElecting: shared.isElecting, settings: settingsProblem };
+    const readiness = { store, disk, clock, wire, storeState, output, ...cluster };
     const { url, port } = await startApi(parts, { ...common, tls, gate, compute, leadership, readiness, onConnection });
     // Port 0 takes a free one, which links to the API name from here on.
     settings.apiUrl = apiUrl(config, port);

@@ -20,7 +20,7 @@ export interface ReadinessParts {
   /** Which workspaces this one of several control planes leads; absent of the only one. */
   readonly leadership?: Pick<Leadership, 'state'> | undefined;
   /** Says where the settings of this one of several control planes are not those of the others. */
-  readonly settings?: () => string | undefined;
+  readonly settings?: (() => string | undefined) | undefined;
   /** True while the servers of the store choose one that takes writes. Absent of a store that no servers keep. */
   readonly isElecting?: (() => boolean) | undefined;
   /** Where the log is written. */

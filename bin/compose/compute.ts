@@ -43,9 +43,9 @@ export function startCompute(
 
 export function computeMetrics({ counts }: Pick<ComputePool, 'counts'>): string {
   return [
-    sample('mesh_compute_running', 'Heavy calls computed now', 'gauge', counts.running),
-    sample('mesh_compute_waiting', 'Heavy calls that wait for a computing thread now', 'gauge', counts.waiting),
-    sample('mesh_compute_refused_total', 'Heavy calls refused for want of room or time', 'counter', counts.refused),
-    sample('mesh_compute_threads_died_total', 'Computing threads that died', 'counter', counts.died),
+    sample('mesh_compute_running', 'Heavy calls computed now', counts.running),
+    sample('mesh_compute_waiting', 'Heavy calls that wait for a computing thread now', counts.waiting),
+    sample('mesh_compute_refused_total', 'Heavy calls refused for want of room or time', counts.refused),
+    sample('mesh_compute_threads_died_total', 'Computing threads that died', counts.died),
   ].join('');
 }

@@ -2,9 +2,8 @@ import type { Clock, Log, Store } from '../../core/base/ports.ts';
 import type { SharedState } from '../../core/base/shared.ts';
 import { buildGate, type ServiceGate } from '../../core/call/gate.ts';
 import type { Keyring, ListensAt, Settings } from '../../core/model/services.ts';
-import type { Services } from '../../core/workflow/services.ts';
-import type { ComputePool } from '../../plane/compute/pool.ts';
 import { joinLeadership, type Leadership, leadsAll, livingPlanes, planeName } from '../../plane/leadership.ts';
+import { startRecentHeads } from '../../plane/recent-heads.ts';
 import type { Metrics } from '../../rest/metrics.ts';
 import type { BusKeys } from './bus-keys.ts';
 import { busPlaceOf } from './bus-place.ts';
@@ -36,31 +35,23 @@ export interface CommonNeeds {
   readonly metrics: Metrics;
 }
 
-/** Starts the services of operations, and the pool of computing threads that they use. */
-export async function startServices(parts: Parts, needs: CommonNeeds, graphEpoch: string) {
-  const { config, store, shared, keys, busKeys, standalone, clock, log, metrics } = needs;
+/** Starts the services of operations, the gate of every call, and the pool of computing threads that both use. */
+export async function startServices(
+  parts: Parts,
+  needs: CommonNeeds & { readonly graphEpoch: string; readonly isDiskFull: Disk['isFull'] },
+) {
+  const { config, keys, busKeys, standalone, clock, log, metrics, graphEpoch, isDiskFull } = needs;
   const { env, configDir } = config;
   const [planner, narrator] = [await buildPlanner(env, log, metrics), await buildNarrator(env, log, metrics)];
-  const given = { store, shared, clock, log, edition: env.MESH_EDITION, keys, planner, narrator };
   const settings = settingsOf(config, keys.logs.keys.at(-1)?.from ?? 0, !standalone);
   const compute = startCompute(storeUrl(config), configDir, { clock, log, settings, logs: keys.logs });
-  const services = buildServices({ ...given, settings, compute, graphEpoch, busKeys });
+  const { store, shared } = needs;
+  const given = { store, shared, clock, log, edition: env.MESH_EDITION, keys, busKeys, graphEpoch };
+  const services = buildServices({ ...given, planner, narrator, settings, compute });
   parts.onStop('trace of calls', () => services.calls.close());
   networkMetrics(metrics, services);
   if (compute) metrics.append(async () => computeMetrics(compute));
-  return { services, settings, compute };
-}
-
-/** Starts the gate of every call, and the watch of standstills that it asks. */
-export function startGate(
-  parts: Parts,
-  {
-    services,
-    compute,
-    disk,
-    standalone,
-  }: { services: Services; compute: ComputePool | undefined; disk: Disk; standalone: boolean },
-) {
+  const recentHeads = parts.use('recent heads', startRecentHeads(services));
   const standstill = parts.use('watch of standstills', watchStandstill(standalone));
   const entrance = buildGate(services, standstill);
   parts.onStop('gate', async () => {
@@ -68,8 +59,8 @@ export function startGate(
     await entrance.flushSessions({ isLast: true });
     entrance.close();
   });
-  const gate: ServiceGate = { ...entrance, isDiskFull: disk.isFull, ...(compute && { compute }) };
-  return { gate, onConnection: standstill.accepted };
+  const gate: ServiceGate = { ...entrance, isDiskFull, ...(compute && { compute }) };
+  return { services, settings, compute, recentHeads, gate, onConnection: standstill.accepted };
 }
 
 /** Takes a share of the work of all control planes on the store, where the settings of this one are those of the others. */

@@ -7,7 +7,6 @@ import { Secret } from '../../core/base/secret.ts';
 import type { ServiceGate } from '../../core/call/gate.ts';
 import { ensureFirstAccounts } from '../../core/identity/first-accounts.ts';
 import type { Services } from '../../core/workflow/services.ts';
-import { startRecentHeads } from '../../plane/recent-heads.ts';
 import { shareHearings } from '../../plane/shared-hearings.ts';
 import { createMetrics } from '../../rest/metrics.ts';
 import { clockMarkIn } from '../../storage/clock-mark.ts';
@@ -27,7 +26,7 @@ import { openInstallation } from './open-installation.ts';
 import { buildParts } from './parts.ts';
 import { startApi } from './plane-api.ts';
 import { certificateMetrics, clockMetrics, logMetrics, planeMetrics, stallMetrics } from './plane-metrics.ts';
-import { joinCluster, startGate, startServices } from './plane-services.ts';
+import { joinCluster, startServices } from './plane-services.ts';
 import { startWork } from './plane-work.ts';
 import type { StoreState } from './store-care.ts';
 import { diskMetrics, measured } from './store-metrics.ts';
@@ -108,12 +107,11 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     if (clock instanceof GuardedClock) clockMetrics(metrics, clock);
 
     const common = { config, store, shared, keys, busKeys, standalone, clock, log, metrics };
-    const { services, settings, compute } = await startServices(parts, common, opened.epoch);
-    const recentHeads = parts.use('recent heads', startRecentHeads(services));
+    const served = await startServices(parts, { ...common, graphEpoch: opened.epoch, isDiskFull: disk.isFull });
+    const { services, gate } = served;
     // Hashing the first password and binding the ports go on side by side; neither is served before both are done.
     const accounts = ensureFirstAccounts(services, { initAdmins: config.app.initAdmins });
     accounts.catch(() => undefined);
-    const { gate, onConnection } = startGate(parts, { services, compute, disk, standalone });
     const { leadership, settingsProblem } = await joinCluster(parts, common);
     const wire = parts.use('bus, relay and STUN', await startWire(config, { tls, busKeys }, services, leadership));
     metrics.append(wire.metrics);
@@ -121,15 +119,14 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     if (shared && hearings) parts.use('shared hearings', shareHearings(shared.messages, hearings, services));
     const madeAccounts = await accounts;
     parts.onStop('token of the first login', await keepFirstLoginToken(configDir, services));
-    const work = { config, installation: opened, services, gate, leadership, recentHeads, metrics };
-    const { storeState, wakeAll } = startWork(parts, work);
+    const { storeState, wakeAll } = startWork(parts, { ...served, config, installation: opened, leadership, metrics });
     guard?.onStep(wakeAll);
 
     const cluster = shared && { leadership, isElecting: shared.isElecting, settings: settingsProblem };
     const readiness = { store, disk, clock, wire, storeState, output, ...cluster };
-    const { url, port } = await startApi(parts, { ...common, tls, gate, compute, leadership, readiness, onConnection });
+    const { url, port } = await startApi(parts, { ...common, ...served, tls, leadership, readiness });
     // Port 0 takes a free one, which links to the API name from here on.
-    settings.apiUrl = apiUrl(config, port);
+    served.settings.apiUrl = apiUrl(config, port);
     parts.use('check of the addresses', checkGivenAddresses(config, log));
 
     let stopped: Promise<void> | undefined;

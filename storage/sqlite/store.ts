@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs';
 import type { Clock, Commit, Log } from '../../core/base/ports.ts';
 import { nextInstant } from '../apply-batch.ts';
+import type { OpenStore } from '../engine.ts';
 import { buildFeed } from '../feed.ts';
-import type { OpenStore } from '../open.ts';
 import { unavailable } from '../unavailable.ts';
 import { appendEvent } from './audit.ts';
 import { compactVersions } from './compact.ts';

@@ -8,7 +8,10 @@ export type Authenticated = IncomingMessage & { auth?: AuthInfo };
 const READ_BY_SDK = /^(?:accept|content-type|last-event-id|mcp-.*)$/;
 
 /** Returns a request of node:http as the SDK takes it, without its body. */
-export function webRequest({ method = 'GET', headers }: IncomingMessage, signal?: AbortSignal): Request {
+export function webRequest(
+  { method = 'GET', headers }: Pick<IncomingMessage, 'method' | 'headers'>,
+  signal?: AbortSignal,
+): Request {
   const read: [string, string][] = [];
   for (const name in headers) {
     const value = headers[name];

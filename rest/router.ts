@@ -110,6 +110,7 @@ function buildAnswer<Services>(
   return async (request: Parameters<RequestHandler>[0], response: Response, { path, search, match }: Target) => {
     const startedAt = performance.now();
     const requestId = requestIdOf(request.headers['x-request-id']);
+    const origin = originOf(request);
     const abort = new AbortController();
     const leave = () => abort.abort();
     // Stop computing when the caller may have gone: a half-closed connection can be a closed one.
@@ -138,7 +139,7 @@ function buildAnswer<Services>(
         bearer: credentialOf(request) ?? (enrols ? takeToken(raw, operation) : undefined),
         workspaceHints: [workspace, headerOf(request.headers['x-workspace-id'])],
         face: 'rest',
-        origin: originOf(request),
+        origin,
         ...(isHostUser && { isFromHost: () => isHostUser(request.socket) }),
         wire: headerOf(request.headers[WIRE_HEADER.toLowerCase()]),
         requestId,
@@ -210,7 +211,7 @@ function buildAnswer<Services>(
         requestId,
         operation: name,
         ...who,
-        address: originOf(request),
+        address: origin,
         ms: Math.round(seconds * 1_000),
       };
       if (failure) logFailure(log, failure.error, failure.problem, fields);

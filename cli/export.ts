@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import type { FileResource } from '../core/history/export.ts';
-import { exportResources, fileResourceSchema } from '../tools/resources/export-resources.ts';
+import { fileResourceSchema } from '../core/history/export.ts';
+import { exportResources } from '../tools/resources/export-resources.ts';
 import { type Answer, answering } from './answer.ts';
 import { callOperation } from './call-operation.ts';
 import { requireOwn, writeExport } from './export-directory.ts';
@@ -16,13 +16,13 @@ const exportedSchema = z.object({
   resources: z.array(fileResourceSchema),
   left_out: z.array(z.object({ kind: z.string(), why: z.string(), count: z.int(), names: z.array(z.string()) })),
 });
-export type Exported = z.output<typeof exportedSchema> & { readonly resources: readonly FileResource[] };
+export type Exported = z.output<typeof exportedSchema>;
 
 /** The resources of the network as files hold them: now, or at an instant or a snapshot. */
 export async function exported(target: Target, moment?: string): Promise<Exported> {
   const isSnapshot = moment?.startsWith('snap_');
   const when = moment === undefined ? {} : isSnapshot ? { snapshot_id: moment } : { at: moment };
-  return exportedSchema.parse(await callOperation(target, exportResources, when)) as Exported;
+  return exportedSchema.parse(await callOperation(target, exportResources, when));
 }
 
 interface ExportOptions extends TargetOptions {

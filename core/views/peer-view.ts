@@ -1,26 +1,35 @@
 import { z } from 'zod';
 import { formatInstant, hasEnded } from '../base/time.ts';
-import { PEER_PHASES, type PeerRecord, PLATFORMS, versionOf } from '../model/resources.ts';
+import { PEER_PHASES, type PeerRecord, type PeerSpec, PLATFORMS, versionOf } from '../model/resources.ts';
 import { lookUpPeer, lookUpPeerOrHost, peerNotFound } from '../state/find-peer.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
+
+const text = z.string();
+
+/** The spec of a peer as it is stored. */
+export const peerSpecShape = {
+  displayName: text.describe('As the device gave it, before spaces became hyphens'),
+  hostname: text,
+  platform: z.enum(PLATFORMS),
+  publicKey: text,
+  network: text,
+  agentRef: text.optional().describe('Name of the agent it belongs to'),
+  delegatedBy: text.optional().describe('Name of the agent with whose join token it came; it ends with that agent'),
+  expiresAt: text.optional().describe('The peer is deleted then'),
+} satisfies { readonly [F in keyof PeerSpec]-?: z.ZodType<PeerSpec[F]> };
+
+const { agentRef, delegatedBy, expiresAt, ...always } = peerSpecShape;
 
 /** A peer as answers show it. */
 export const peerSchema = z.strictObject({
   id: z.string(),
   name: z.string(),
-  displayName: z.string().describe('As the device gave it, before spaces became hyphens'),
-  hostname: z.string(),
-  platform: z.enum(PLATFORMS),
-  publicKey: z.string(),
-  network: z.string(),
+  ...always,
   labels: z.record(z.string(), z.string()),
-  agent: z.string().nullable().describe('Name of the agent it belongs to'),
-  delegatedBy: z
-    .string()
-    .nullable()
-    .describe('Name of the agent with whose join token it came; it ends with that agent'),
-  expiresAt: z.string().nullable().describe('The peer is deleted then'),
+  agent: orNull(agentRef),
+  delegatedBy: orNull(delegatedBy),
+  expiresAt: orNull(expiresAt),
   createdAt: z.string(),
   revision: z.int(),
   status: z.strictObject({
@@ -36,6 +45,13 @@ export const peerSchema = z.strictObject({
     mismatch: z.string().optional().describe('Why it is refused: its software or the control plane is to be upgraded'),
   }),
 });
+
+function orNull(field: z.ZodOptional<z.ZodString>) {
+  return field
+    .unwrap()
+    .nullable()
+    .describe(field.description ?? '');
+}
 
 export type PeerView = z.input<typeof peerSchema>;
 

@@ -26,6 +26,8 @@ export type Plan = Schemas['PlanNetworkChangeResponse'];
 export type PlanRequest = Pick<Schemas['PlanNetworkChangeRequest'], 'intent'> &
   Partial<Schemas['PlanNetworkChangeRequest']>;
 export type TypedChange = Schemas['PlanNetworkChangeRequestChange'];
+/** Also told by the stream that answers a question about the past. */
+export type CauseFindings = Schemas['FindCauseResponse'];
 export type Policy = Required<Schemas['Policy']>;
 export type PolicySpec = Schemas['PolicySpec'];
 export type Finding = Schemas['ListPoliciesResponseFinding'];

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useAgentNames } from '../../api/agents.ts';
+import { whole } from '../../api/all-pages.ts';
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import { Problem } from '../../api/problem.ts';
@@ -75,9 +76,9 @@ function Details({ peer, closeTo }: { peer: Peer; closeTo: string }) {
 async function readPeer(name: string, at: string | null): Promise<Peer> {
   if (!at) return answer(api.GET('/api/v1/peers/{id}', { params: { path: { id: name } } }));
   const { items } = await answer(api.GET('/api/v1/peers', { params: { query: { at, prefix: name } } }));
-  const found = items.find((peer) => peer.name === name);
+  const found = whole(items).find((peer) => peer.name === name);
   if (!found) throw new Problem({ title: texts.peers.notThen(name), code: 'not_found', status: 404 });
-  return found as Peer;
+  return found;
 }
 
 function Mono({ text }: { text: string }) {

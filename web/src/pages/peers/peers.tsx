@@ -1,6 +1,6 @@
 import { useComputed } from '@preact/signals';
 import { useAgentNames } from '../../api/agents.ts';
-import { allPages } from '../../api/all-pages.ts';
+import { allPages, whole } from '../../api/all-pages.ts';
 import { api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { components } from '../../api/schema.d.ts';
@@ -70,14 +70,15 @@ const COLUMNS: readonly Column<Row>[] = [
 ];
 
 export default function Peers() {
-  const loaded = useLoaded(() => {
+  const loaded = useLoaded(async () => {
     workspaceId.value;
     const at = route.value.query.get('at');
-    return allPages<Peer>(
-      (cursor) =>
+    return whole(
+      await allPages((cursor) =>
         api.GET('/api/v1/peers', {
           params: { query: { limit: 200, ...(cursor && { cursor }), ...(at && { at }) } },
-        }) as Promise<{ data?: { items: Peer[] } }>,
+        }),
+      ),
     );
   });
   const counted = useLoaded(

@@ -55,6 +55,48 @@ function orNull(field: z.ZodOptional<z.ZodString>) {
 
 export type PeerView = z.input<typeof peerSchema>;
 
+/** A field of a peer as tables and details show it, where it has a value. */
+interface PeerColumn {
+  readonly title: string;
+  /** The tables that have it as a column: of `mesh peers`, of the dashboard. Its details have all. */
+  readonly in?: readonly ('mesh' | 'dashboard')[];
+  readonly form?: 'instant' | 'copied';
+}
+
+type PeerField = Exclude<keyof PeerView, 'status'> | `status.${keyof PeerView['status']}`;
+
+/** Every field of a peer, in the order of tables and details; undefined for those that other fields or the page say. */
+const PEER_COLUMNS = {
+  name: { title: 'Name', in: ['mesh'] },
+  id: { title: 'Id', in: ['mesh'], form: 'copied' },
+  'status.address': { title: 'Address', in: ['mesh', 'dashboard'], form: 'copied' },
+  'status.online': { title: 'Online', in: ['mesh'] },
+  'status.phase': { title: 'Phase', in: ['mesh'] },
+  'status.version': { title: 'Version', in: ['mesh', 'dashboard'] },
+  labels: { title: 'Labels', in: ['mesh', 'dashboard'] },
+  agent: { title: 'Agent', in: ['mesh'] },
+  delegatedBy: { title: 'Delegated by' },
+  platform: { title: 'Platform', in: ['dashboard'] },
+  hostname: { title: 'Host name' },
+  displayName: undefined,
+  network: { title: 'Network' },
+  'status.ephemeral': { title: 'Ephemeral' },
+  'status.lastSeenAt': { title: 'Last seen', in: ['dashboard'], form: 'instant' },
+  'status.mismatch': { title: 'Refused' },
+  createdAt: { title: 'Joined', form: 'instant' },
+  expiresAt: { title: 'Ends', form: 'instant' },
+  'status.approvedBy': { title: 'Approved by' },
+  'status.approvedAt': undefined,
+  'status.keySince': { title: 'Key since', in: ['dashboard'], form: 'instant' },
+  publicKey: { title: 'Public key', form: 'copied' },
+  revision: undefined,
+} satisfies { readonly [F in PeerField]: PeerColumn | undefined };
+
+/** The columns with the fields that they show. */
+export const peerColumns = Object.entries<PeerColumn | undefined>(PEER_COLUMNS).flatMap(([path, column]) =>
+  column ? [{ path, ...column }] : [],
+);
+
 export function peerView(
   peer: PeerRecord,
   state: NetworkState,

@@ -11,7 +11,6 @@ import { goTo, linkTo, route } from '../../route/route.ts';
 import { texts } from '../../texts/texts.ts';
 import { useAct } from '../../ui/act.ts';
 import { withAgentNames } from '../../ui/agent-names.ts';
-import { CopyButton } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -21,6 +20,7 @@ import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 import { PeerAccess } from './access.tsx';
 import { AdoptPeer } from './adopt-peer.tsx';
+import { factsOf } from './peer-fields.tsx';
 import { PeerState } from './peer-state.tsx';
 
 /** One device: what it is, whom it talks to and how, and what can be done with it. */
@@ -30,7 +30,6 @@ export function PeerDetails({ name, closeTo = 'peers' }: { name: string; closeTo
 }
 
 function Details({ peer, closeTo }: { peer: Peer; closeTo: string }) {
-  const { status } = peer;
   const agents = useAgentNames();
   const isPast = route.value.query.has('at');
   return (
@@ -43,30 +42,9 @@ function Details({ peer, closeTo }: { peer: Peer; closeTo: string }) {
           {texts.common.close}
         </a>
       </div>
-      <Facts
-        facts={[
-          [texts.peers.address, status.address && <Mono text={status.address} />],
-          [texts.peers.labels, withAgentNames(labelsText(peer.labels), agents.value.value)],
-          [texts.peers.platform, peer.platform],
-          [texts.peers.host, peer.hostname],
-          [texts.peers.network, peer.network],
-          [texts.peers.agent, peer.agent ?? peer.delegatedBy],
-          [texts.peers.lastSeen, status.online ? texts.common.now : <Time at={status.lastSeenAt} />],
-          [texts.peers.version, status.version],
-          [texts.peers.mismatch, status.mismatch],
-          [texts.peers.joined, <Time key="joined" at={peer.createdAt} />],
-          [texts.peers.expires, peer.expiresAt && <Time at={peer.expiresAt} />],
-          [
-            texts.peers.approvedBy,
-            status.approvedBy && [`${status.approvedBy}, `, <Time key="approved" at={status.approvedAt} />],
-          ],
-          [texts.peers.keySince, <Time key="key" at={status.keySince} />],
-          [texts.peers.publicKey, <Mono key="public" text={peer.publicKey} />],
-          [texts.peers.id, <Mono key="id" text={peer.id} />],
-        ]}
-      />
+      <Facts facts={factsOf({ ...peer, labelled: withAgentNames(labelsText(peer.labels), agents.value.value) })} />
       {!isPast && <PeerAccess id={peer.id} agents={agents.value.value} />}
-      {status.phase === 'ready' && !isPast && <Paths id={peer.id} />}
+      {peer.status.phase === 'ready' && !isPast && <Paths id={peer.id} />}
       {!isPast && <Actions peer={peer} />}
     </article>
   );
@@ -79,14 +57,6 @@ async function readPeer(name: string, at: string | null): Promise<Peer> {
   const found = whole(items).find((peer) => peer.name === name);
   if (!found) throw new Problem({ title: texts.peers.notThen(name), code: 'not_found', status: 404 });
   return found;
-}
-
-function Mono({ text }: { text: string }) {
-  return (
-    <>
-      <code>{text}</code> <CopyButton text={text} />
-    </>
-  );
 }
 
 function Paths({ id }: { id: string }) {

@@ -2,9 +2,8 @@ import { type Commit, StoreError } from '../base/ports.ts';
 import { formatInstant } from '../base/time.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import { commitView, networkCommits } from './blame.ts';
+import { type ChangeView, commitView, networkCommits } from './blame.ts';
 import { firstSnapshots } from './first-snapshot.ts';
-import type { ChangeView } from './pair/flip-view.ts';
 
 type ReadServices = Pick<NetworkServices, 'store'>;
 

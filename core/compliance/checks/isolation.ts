@@ -3,7 +3,7 @@ import { DIRECTIONS, meansAnyone, rulesOf } from '../../model/meaning.ts';
 import type { PeerEntry, Selector } from '../../model/policy.ts';
 import type { PeerRecord } from '../../model/resources.ts';
 import { selects, selectsEveryone } from '../../model/selector.ts';
-import { groupRows } from '../../reachability/matrix.ts';
+import { countPairs, groupRows } from '../../reachability/matrix.ts';
 import { betweenNewcomers } from '../../reachability/outside-access.ts';
 import type { Allowed } from '../../reachability/port-sets.ts';
 import { anyoneFaults, meansNewcomers, openToAnyone } from '../anyone.ts';
@@ -237,7 +237,7 @@ export const leastReach: StateCheck = {
   detail(view) {
     const size = livePeers(view).length;
     const possible = size * (size - 1);
-    const share = possible === 0 ? 0 : Math.round((100 * view.reach().countPairs()) / possible);
+    const share = possible === 0 ? 0 : Math.round((100 * countPairs(view.reach())) / possible);
     return `${share} % of ${counted(possible, 'ordered pair')} may open something.`;
   },
   remedy: denyAllBase.remedy,
@@ -257,7 +257,7 @@ function wideNetworks(view: View): string[] {
 function wideShare(view: View, size: number): number {
   const possible = size * (size - 1);
   // Most networks open few pairs at all, which is counted at once.
-  if (size < LEAST_PEERS || view.reach().countPairs() < MOST_PAIRS * possible) return 0;
+  if (size < LEAST_PEERS || countPairs(view.reach()) < MOST_PAIRS * possible) return 0;
   let wide = 0;
   for (const { src, dst, allowed } of groupRows(view.reach())) if (isWide(allowed)) wide += pairsOf(src, dst);
   return wide / possible;

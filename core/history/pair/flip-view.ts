@@ -1,14 +1,11 @@
 import type { Commit } from '../../base/ports.ts';
 import type { NetworkServices } from '../../state/services.ts';
-import { commitView, type NetworkCommit } from '../blame.ts';
+import { type ChangeView, commitView } from '../blame.ts';
 import { commitAt } from '../commits-between.ts';
 import { firstSnapshots } from '../first-snapshot.ts';
 import type { Moment } from './readings.ts';
 
 type ReadServices = Pick<NetworkServices, 'store'>;
-
-/** The commit that changed a connection, and the first snapshot that shows it. */
-export type ChangeView = NetworkCommit & { readonly snapshot_id: string | null };
 
 /** The commit of a moment; undefined where time alone made it, or it is no longer kept. */
 export async function commitOf(services: ReadServices, workspace: string, { revision, changes }: Moment) {

@@ -5,6 +5,7 @@ type Schemas = components['schemas'];
 /** With all fields, as it is answered where none are chosen. */
 export type Peer = Required<Schemas['Peer']>;
 export type Agent = Schemas['Agent'];
+export type Overview = Schemas['GetOverviewResponse'];
 export type Workflow = Schemas['Workflow'];
 export type WorkflowDetail = Schemas['GetWorkflowResponse'];
 export type Redrawn = Schemas['RedrawWorkflowResponse'];

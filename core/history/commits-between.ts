@@ -52,3 +52,18 @@ export async function commitAt(
     throw error;
   }
 }
+
+/** The commit of a moment; undefined where time alone made it, or it is no longer kept. */
+export async function commitOf(
+  services: ReadServices,
+  workspace: string,
+  { revision, changes }: Pick<Commit, 'revision' | 'changes'>,
+) {
+  return changes.length === 0 ? undefined : commitAt(services, workspace, revision);
+}
+
+export async function changeView(services: ReadServices, commit: Commit): Promise<ChangeView> {
+  const { workspace, revision } = commit;
+  const snapshots = await firstSnapshots(services, workspace, [commit]);
+  return { ...commitView(commit), snapshot_id: snapshots.get(revision) ?? null };
+}

@@ -1,15 +1,13 @@
 import { MeshError } from '../base/errors.ts';
-import { effectOf } from '../effect/effect.ts';
 import { lookUpById } from '../model/find.ts';
-import { isStateKind, type NetworkState } from '../state/state.ts';
-import type { NetworkStates } from '../state/states.ts';
+import { isStateKind } from '../state/state.ts';
 import { onlyEnds } from './agent-ends.ts';
-import { type Comparison, type Excess, excessOf } from './excess.ts';
+import { type Excess, excessOf } from './excess.ts';
 import { type Future, futureOf } from './future.ts';
 import type { JoinGrant } from './label-sets.ts';
 import { newcomerViews } from './newcomers.ts';
 import { foreignWrites } from './ownership.ts';
-import { stateAfter } from './state-after.ts';
+import { type Comparison, comparison, type JudgementInput } from './state-after.ts';
 import type { Write } from './writes.ts';
 
 /** The excess of an agent's batch of writes over its authority. */
@@ -17,14 +15,6 @@ export interface Beyond extends Excess {
   /** True for a delegated agent, whom nobody may let; a person decides about the writes of a root agent. */
   readonly delegated: boolean;
   readonly agent: string;
-}
-
-/** The input of a judgement. */
-export interface JudgementInput {
-  readonly states: Pick<NetworkStates, 'reachability'>;
-  readonly state: NetworkState;
-  readonly writes: readonly Write[];
-  readonly now: number;
 }
 
 /**
@@ -65,13 +55,6 @@ export function beyondAuthority(
 export function touchesNetwork(writes: readonly Write[]): boolean {
   const isOfNetwork = writes.some(({ kind }) => kind === 'MeshPeer' || kind === 'MeshPolicy' || kind === 'MeshNetwork');
   return isOfNetwork && !onlyEnds(writes);
-}
-
-/** Returns the network before and after a batch of writes, and its effect. */
-export function comparison({ states, state, writes, now }: JudgementInput): Comparison {
-  const after = stateAfter(state, writes);
-  const [was, is] = [states.reachability(state, now), states.reachability(after, now)];
-  return { before: state, after, was, is, effect: effectOf(was, is), now };
 }
 
 /** Returns the refusal of writes that no approval lets a delegated agent make. Callers who may list peers see the `rows`. */

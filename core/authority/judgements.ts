@@ -12,9 +12,9 @@ import type { NetworkServices } from '../state/services.ts';
 import { controlsOfChange } from './controls.ts';
 import { futureOf } from './future.ts';
 import { joinGrantsOf, newJoinGrants } from './join-grants.ts';
-import { type Beyond, beyondAuthority, comparison } from './judge.ts';
+import { type Beyond, beyondAuthority } from './judge.ts';
 import { shownDigest } from './shown-digest.ts';
-import { stateAfter } from './state-after.ts';
+import { comparison, stateAfter } from './state-after.ts';
 import type { Write } from './writes.ts';
 
 type Reads = Pick<NetworkServices, 'store' | 'states' | 'clock'>;

@@ -25,16 +25,19 @@ import { type EntityTags, isChangedSince, preconditionFailed } from '../state/ex
 import { YamlText } from '../views/custom-resource.ts';
 import { mayAccess, requireAccess, requireUnrestricted } from './access.ts';
 import { type CallClocks, withInstants } from './moments.ts';
-import { awaitCommits, ownWorkspace, resolveWorkspace } from './resolve-workspace.ts';
+import {
+  awaitCommits,
+  type CallOrigin,
+  type CommitWaiter,
+  ownWorkspace,
+  resolveWorkspace,
+} from './resolve-workspace.ts';
 import type { BegunCall, Trace } from './traced-call.ts';
 
 /** A call as a face received it. */
-export interface CallRequest {
+export interface CallRequest extends CallOrigin {
   /** Path, query and body fields together. */
   readonly raw: Readonly<Record<string, unknown>>;
-  readonly bearer: string | undefined;
-  /** From `:workspaceId` in the path and from `X-Workspace-Id`. */
-  readonly workspaceHints: readonly (string | undefined)[];
   readonly face: Face;
   readonly origin: string;
   /** Tells whether root, or the user of the control plane, runs the process at the other end of the connection. Absent for no. */
@@ -45,8 +48,6 @@ export interface CallRequest {
   readonly signal: AbortSignal;
   /** When the face was handed the request, by `performance.now()`. Set by faces that wait for something before they call. */
   readonly readAt?: number | undefined;
-  /** A principal that the face itself vouches for: the one of a plane on stdio. */
-  readonly caller?: Caller;
   /** True where the face passes JSON text on as it is: a heavy answer stays text then. */
   readonly takesJsonText?: boolean;
   /** True to get resources of the answer as YAML. */
@@ -62,7 +63,7 @@ export interface CallRequest {
 }
 
 /** The services of every call. `bin/` supplies them. */
-export interface Gate<Services> {
+export interface Gate<Services> extends CommitWaiter {
   readonly services: Services;
   readonly isDiskFull?: IsDiskFull;
   readonly edition: Edition;
@@ -70,12 +71,6 @@ export interface Gate<Services> {
   readonly compute?: Compute<Services>;
   /** `isUse` is false for what goes on after its request. @throws MeshError `unauthenticated` with what to do. */
   authenticate(bearer: string, origin: string, options?: { readonly isUse: boolean }): Promise<Caller>;
-  /** Resolves once what is kept in memory holds every change of these workspaces that was acknowledged before. */
-  caughtUp(workspaces: readonly string[]): Promise<void>;
-  /** Returns the caller that was verified lately with this bearer token, as long as that holds. */
-  known(bearer: string): Caller | undefined;
-  /** Id of the workspace that an id, slug or namespace names. */
-  workspaceId(idOrSlug: string): Promise<string | undefined>;
   /** Returns services whose store writes as one caller may, as long as `requireTimely` does not throw. */
   servicesFor(caller: Caller, requireTimely?: () => void): Services;
   /** Begins a call: see `Standstill.begin`. */

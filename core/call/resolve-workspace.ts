@@ -3,10 +3,27 @@ import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { AnyOperation } from '../base/operation.ts';
 import { mayCall } from './access.ts';
-import type { CallRequest, Gate } from './invoke.ts';
 
-type CommitWaiter = Pick<Gate<unknown>, 'caughtUp' | 'known' | 'workspaceId'>;
-type CallOrigin = Pick<CallRequest, 'bearer' | 'caller' | 'workspaceHints'>;
+/** The credential of a call, and the workspaces that it names. */
+export interface CallOrigin {
+  readonly bearer: string | undefined;
+  /** A principal that the face itself vouches for: the one of a plane on stdio. */
+  readonly caller?: Caller;
+  /** From `:workspaceId` in the path and from `X-Workspace-Id`. */
+  readonly workspaceHints: readonly (string | undefined)[];
+}
+
+export interface WorkspaceNames {
+  /** Id of the workspace that an id, slug or namespace names. */
+  workspaceId(idOrSlug: string): Promise<string | undefined>;
+}
+
+export interface CommitWaiter extends WorkspaceNames {
+  /** Resolves once what is kept in memory holds every change of these workspaces that was acknowledged before. */
+  caughtUp(workspaces: readonly string[]): Promise<void>;
+  /** Returns the caller that was verified lately with this bearer token, as long as that holds. */
+  known(bearer: string): Caller | undefined;
+}
 
 /**
  * Waits until memory holds all commits that were acknowledged before a call: those of the installation, which say who its
@@ -33,9 +50,9 @@ function onlyWorkspaceOf({ caller, bearer }: CallOrigin, gate: CommitWaiter): re
 /** Returns the workspace of a call, by its path, header, field, token or record, and the input without the field. */
 export async function resolveWorkspace<Services>(
   operation: AnyOperation<Services>,
-  request: CallRequest,
+  request: Pick<CallOrigin, 'workspaceHints'> & { readonly raw: Readonly<Record<string, unknown>> },
   caller: Caller,
-  gate: Gate<Services>,
+  gate: WorkspaceNames & { readonly services: Services },
 ): Promise<{ raw: Readonly<Record<string, unknown>>; workspace: string }> {
   if (operation.workspace === 'none') return { raw: request.raw, workspace: SYSTEM_WORKSPACE };
   if (operation.workspace === 'any') return { raw: request.raw, workspace: someWorkspace(operation, caller) };
@@ -74,11 +91,7 @@ export async function resolveWorkspace<Services>(
 }
 
 /** The id behind a name. Each name is refused on its own and in its own words, so that it tells nothing of others' workspaces. */
-export async function ownWorkspace<Services>(
-  name: string,
-  own: Caller['workspaces'],
-  gate: Gate<Services>,
-): Promise<string> {
+export async function ownWorkspace(name: string, own: Caller['workspaces'], gate: WorkspaceNames): Promise<string> {
   const id = await gate.workspaceId(name);
   if (id !== undefined && (own === 'all' || own.includes(id))) return id;
   throw new MeshError('not_found', `There is no workspace ${name} that you are a member of.`);

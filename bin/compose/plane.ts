@@ -2,7 +2,6 @@ import { mkdirSync } from 'node:fs';
 import { setTimeout as after } from 'node:timers/promises';
 import { GuardedClock } from '../../core/base/guarded-clock.ts';
 import type { Clock, Log } from '../../core/base/ports.ts';
-import { reservedStore } from '../../core/base/reserve.ts';
 import { Secret } from '../../core/base/secret.ts';
 import { buildGate, type ServiceGate } from '../../core/call/gate.ts';
 import { ensureFirstAccounts } from '../../core/identity/first-accounts.ts';
@@ -146,7 +145,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const { credentials } = opened;
     const relayToken = env.MESH_LRP_AUTH_TOKEN ?? new Secret(credentials.relayToken);
     const keys = buildKeyring(credentials, relayToken, opened.heads);
-    const store = reservedStore(measured(opened.store, metrics), disk.isFull);
+    const store = measured(opened.store, metrics);
     diskMetrics(metrics, disk);
     const guarded = { mark: clockMarkIn(configDir), store, log, serverNow: opened.store.shared?.now };
     const guard = clock instanceof GuardedClock ? await guardClock({ clock, ...guarded }) : undefined;
@@ -158,7 +157,14 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const parts = { store, shared, clock, log, edition: env.MESH_EDITION, keys, planner, narrator };
     const settings = settingsOf(config, keys.logs.keys.at(-1)?.from ?? 0, !standalone);
     const compute = startCompute(storeUrl(config), configDir, { clock, log, settings, logs: keys.logs });
-    const services = buildServices({ ...parts, settings, compute, graphEpoch: opened.epoch, busKeys });
+    const services = buildServices({
+      ...parts,
+      isDiskFull: disk.isFull,
+      settings,
+      compute,
+      graphEpoch: opened.epoch,
+      busKeys,
+    });
     undo.push(() => services.calls.close());
     const recentHeads = startRecentHeads(services);
     undo.push(() => recentHeads.stop());

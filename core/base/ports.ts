@@ -232,10 +232,32 @@ export interface WorkspaceTurns {
   run<T>(workspace: string, work: () => Promise<T>): Promise<T>;
 }
 
+/** Principal whose writes take turns together, with the maximum of them that may wait in one workspace. */
+export interface Writer {
+  readonly id: string;
+  readonly mayWait: number;
+}
+
+/** Turns of the writers of this process in each workspace. */
+export interface WriteQueue {
+  /** True while a write has its turn in a workspace. */
+  isBusy(workspace: string): boolean;
+  /**
+   * Runs a write in the turn that its call has in that workspace, or in one of its own.
+   *
+   * @param goesFirst before all writers that wait, unless the number of its writer's waiting writes is limited
+   * @throws MeshError `rate_limited` where the maximum of the writer waits
+   */
+  inTurn<T>(workspace: string, work: () => Promise<T>, goesFirst?: boolean): Promise<T>;
+  /** The same turns, as one call of a writer takes them. */
+  for(writer: Writer): WriteQueue;
+}
+
 /** Fails with StoreError: see its codes. One writer wins; nothing is ever half-written. */
 export interface Store {
   /** All or nothing; durable and seen by every read and `onCommit` listener once it resolves. A batch that changes nothing (checks, events only) makes no revision and answers the current one. */
   commit(workspace: string, ops: readonly Op[], context: CommitContext): Promise<Commit>;
+  readonly queue: WriteQueue;
   /** Absent where no other process writes to the store. */
   readonly turns?: WorkspaceTurns;
   /** In the store of one caller: throws what a commit would, where nobody may permit the caller this write (`permitFirst`). */

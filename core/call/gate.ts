@@ -1,4 +1,3 @@
-import { guardedStore } from '../authority/guarded-store.ts';
 import type { Caller } from '../base/caller.ts';
 import { buildAuthenticator } from '../identity/authenticate.ts';
 import { buildWorkspaceDirectory } from '../identity/workspace-directory.ts';
@@ -8,6 +7,7 @@ import { withMergePatch } from '../state/merge-patch.ts';
 import { yamlOfAnswer } from '../views/custom-resource.ts';
 import { runOrRequestApproval } from '../workflow/call-approval.ts';
 import type { Services } from '../workflow/services.ts';
+import { servicesFor } from '../write/stores.ts';
 import type { Gate } from './invoke.ts';
 import { buildRefusalLog } from './refusals.ts';
 import type { Standstill } from './standstill.ts';
@@ -34,10 +34,7 @@ export function buildGate(services: Services, standstill?: Standstill): ServiceG
     caughtUp: services.store.caughtUp,
     known: authenticator.known,
     workspaceId: async (name) => (await directory.find(name))?.uid,
-    servicesFor: (caller, requireTimely) => ({
-      ...services,
-      store: guardedStore(services, caller, undefined, requireTimely),
-    }),
+    servicesFor: (caller, requireTimely) => servicesFor(services, { caller, requireTimely }),
     ...(standstill && { begin: (signal: AbortSignal, readAt?: number) => standstill.begin(signal, readAt) }),
     withRevision,
     withMergePatch,

@@ -3,7 +3,6 @@ import { MeshError } from '../base/errors.ts';
 import type { AnyOperation, CallContext, ExpectedRecord } from '../base/operation.ts';
 import { type Op, type Store, StoreError } from '../base/ports.ts';
 import { foldName, type RecordKey, type StoredRecord } from '../base/record.ts';
-import { shareQueue } from '../base/serialise.ts';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
 import { normalizeName } from '../model/resources.ts';
 import { lookUpPeer } from './find-peer.ts';
@@ -141,7 +140,6 @@ function refusingStore(store: Store, revision: number): Store {
       );
     },
   };
-  shareQueue(refusing, store);
   return refusing;
 }
 
@@ -166,7 +164,6 @@ function expectingStore(store: Store, workspace: string, expected: ExpectedRecor
       }
     },
   };
-  shareQueue(expecting, store);
   return expecting;
 }
 

@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto';
-import { type ApprovalNeed, NeedsApproval } from '../authority/needs-approval.ts';
 import type { Write } from '../authority/writes.ts';
 import { apiTokenOf, principalOf } from '../base/caller.ts';
 import { type AnyOperation, type CallContext, type WaitingIn, waitsFor } from '../base/operation.ts';
@@ -14,6 +13,8 @@ import type { WorkflowRecord } from '../model/workflow-records.ts';
 import { slugOf } from '../model/workspaces.ts';
 import { runExpecting } from '../state/expecting.ts';
 import { toYaml } from '../views/render-yaml.ts';
+import type { ApprovalNeed } from '../write/draft.ts';
+import { type Outcome, untilApproval } from '../write/outcome.ts';
 import { needsAnotherPerson } from './approvers.ts';
 import { requireNoDuplicate } from './duplicate-calls.ts';
 import { executeCall } from './execute-call.ts';
@@ -33,12 +34,16 @@ export async function runOrRequestApproval(
   input: Input,
   context: CallContext<Services>,
 ): Promise<unknown> {
-  try {
-    return await runExpecting(operation, input, context);
-  } catch (error) {
-    if (!(error instanceof NeedsApproval)) throw error;
-    return requestApproval(operation, input, context, error.need);
-  }
+  return answerOrRequest(await untilApproval(() => runExpecting(operation, input, context)), operation, input, context);
+}
+
+async function answerOrRequest(
+  outcome: Outcome<unknown>,
+  operation: Requested,
+  input: Input,
+  context: CallContext<Services>,
+): Promise<unknown> {
+  return outcome.status === 'done' ? outcome.answer : requestApproval(operation, input, context, outcome.need);
 }
 
 /**
@@ -55,7 +60,8 @@ async function requestApproval(
   const digest = digestOf(operation.name, input, context);
   const known = await callWorkflows(services, need.workspaces, digest);
   if (isConfidential(operation, input) && isApprovedIn(known, need.workspaces)) {
-    return executeCall(context, [...known.values()], (asCaller) => runExpecting(operation, input, asCaller));
+    const run = (asCaller: CallContext<Services>) => runExpecting(operation, input, asCaller);
+    return answerOrRequest(await executeCall(context, [...known.values()], run), operation, input, context);
   }
   const waiting: WaitingIn[] = [];
   // Checks all workspaces before it opens one: nobody could decide a request that some of them lack.

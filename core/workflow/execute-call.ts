@@ -1,5 +1,3 @@
-import { guardedStore } from '../authority/guarded-store.ts';
-import { NeedsApproval } from '../authority/needs-approval.ts';
 import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
@@ -7,6 +5,8 @@ import type { CommitContext, Op, Store } from '../base/ports.ts';
 import { serialised } from '../base/serialise.ts';
 import { callerAgain } from '../identity/standing.ts';
 import { isUndecided, type WorkflowRecord } from '../model/workflow-records.ts';
+import { type Outcome, untilApproval } from '../write/outcome.ts';
+import { servicesFor } from '../write/stores.ts';
 import { decidingOn } from './blockers.ts';
 import { isRefusal, reasonOf } from './refusal.ts';
 import type { Services } from './services.ts';
@@ -43,7 +43,12 @@ export async function callExecution(
     const { workspace } = call;
     const signal = new AbortController().signal;
     const context = { services, caller, workspace, requestId, face: 'rest', origin: '', signal } as const;
-    return executeCall(context, approved, (asCaller) => services.perform(call.operation, input, asCaller));
+    const outcome = await executeCall(context, approved, (asCaller) =>
+      services.perform(call.operation, input, asCaller),
+    );
+    if (outcome.status === 'done') return outcome.answer;
+    const { reasons } = outcome.need;
+    throw new MeshError('conflict', `Others have to approve this by now: ${reasons.join('; ')}. Make the call again.`);
   };
 }
 
@@ -54,13 +59,14 @@ export async function callExecution(
  * disabled accounts go on by themselves (core/identity/leave.ts).
  *
  * @param workflows one for each workspace whose people approved it
+ * @returns `needsApproval` where others than these have to approve it by now
  * @throws NotExecuted where another one executes it, or did
  */
 export async function executeCall<T>(
   context: CallContext<Services>,
   workflows: readonly WorkflowRecord[],
   run: Run<T>,
-): Promise<T> {
+): Promise<Outcome<T>> {
   const { services } = context;
   const [first] = workflows;
   if (!first) throw new TypeError('Nobody approved this call.');
@@ -108,7 +114,7 @@ async function runLocked<T>(
   first: WorkflowRecord,
   workflows: readonly WorkflowRecord[],
   run: Run<T>,
-): Promise<T> {
+): Promise<Outcome<T>> {
   const { services, caller, requestId } = context;
   const left = new Map(workflows.map((workflow) => [workflow.workspace, workflow]));
   let isBegun = false;
@@ -137,12 +143,13 @@ async function runLocked<T>(
     takeOps,
     taken,
   };
-  const asCaller = { ...context, services: { ...services, store: guardedStore(services, caller, approved) } };
-  const [end] = await Promise.allSettled([run(asCaller)]);
+  const asCaller = { ...context, services: servicesFor(services, { caller, approved }) };
+  const [end] = await Promise.allSettled([untilApproval(() => run(asCaller))]);
   if (end.status === 'rejected' && !isBegun) {
     for (const workflow of workflows) await markFailed(services, workflow, end.reason, because);
     throw end.reason;
   }
+  if (end.status === 'fulfilled' && end.value.status === 'needsApproval' && !isBegun) return end.value;
   // The call wrote to another partition, such as accounts, or nothing at all; or it has begun, and goes on by itself.
   for (const partition of [...left.keys()]) {
     await services.store.commit(partition, await takeOps(partition), because);
@@ -180,7 +187,7 @@ async function markFailed(
   error: unknown,
   because: CommitContext,
 ): Promise<void> {
-  if (!isRefusal(error) || error instanceof NeedsApproval || (error instanceof NotExecuted && error.isDone)) return;
+  if (!isRefusal(error) || (error instanceof NotExecuted && error.isDone)) return;
   await serialised(store, workspace, async () => {
     const now = await store.get(workspace, { kind: 'Workflow', name });
     if (now?.revision !== revision) return;

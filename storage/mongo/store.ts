@@ -1,5 +1,6 @@
 import { endProcess } from '../../core/base/end-process.ts';
 import type { Clock, Commit, Log, StoreError } from '../../core/base/ports.ts';
+import { createWriteQueue } from '../../core/base/write-queue.ts';
 import { buildFeed } from '../feed.ts';
 import type { OpenStore } from '../open.ts';
 import { noUpkeep } from '../upkeep.ts';
@@ -59,6 +60,7 @@ async function storeOn(
 
   return {
     ...reads,
+    queue: createWriteQueue(),
     turns,
     upkeep: noUpkeep,
     shared: { ...installationIn(connection), ...sharedState(connection, clock) },

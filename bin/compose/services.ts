@@ -26,7 +26,7 @@ import type { ThreadServices } from '../../core/state/services.ts';
 import { buildNetworkStates } from '../../core/state/states.ts';
 import { buildCallLocks } from '../../core/workflow/call-locks.ts';
 import type { Services } from '../../core/workflow/services.ts';
-import { planeStore } from '../../core/write/stores.ts';
+import { planeStore } from '../../core/write/pipeline.ts';
 import { nodeJwt } from '../../net/bus/claims.ts';
 import { nodeKeyOf } from '../../net/bus/node-key.ts';
 import { formatRelayAddress, parseRelayAddress } from '../../net/relay/address.ts';

@@ -23,13 +23,13 @@ export type IsDiskFull = (share: number) => boolean;
 const TRACES: ReadonlySet<Kind> = new Set<Kind>(['Presence', 'Session']);
 
 /** The last of the reserve is for what takes access away. @throws StoreError `full` for a batch that would use it otherwise */
-export function requireRoom(isDiskFull: IsDiskFull, ops: readonly Op[]): void {
+export function requireRoom(isDiskFull: IsDiskFull | undefined, ops: readonly Op[]): void {
   if (isTrace(ops)) requireEventRoom(isDiskFull);
 }
 
 /** @throws StoreError `full` where no security event may use the disk any more */
-export function requireEventRoom(isDiskFull: IsDiskFull): void {
-  if (isDiskFull(LEAST_LEFT.trace)) throw new StoreError('full', 'the reserve of the disk');
+export function requireEventRoom(isDiskFull: IsDiskFull | undefined): void {
+  if (isDiskFull?.(LEAST_LEFT.trace)) throw new StoreError('full', 'the reserve of the disk');
 }
 
 /**

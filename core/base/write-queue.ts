@@ -29,7 +29,7 @@ function queueOf(turns: Map<string, Turns>, writer: Writer): WriteQueue {
       const present = turns.get(workspace);
       if (present)
         await (goesFirst && writer.mayWait === Number.POSITIVE_INFINITY
-          ? firstTurnOf(present)
+          ? waitIn(present.first)
           : turnOf(present, writer));
       else turns.set(workspace, { running: writer.id, first: [], waiting: new Map() });
       held.add(workspace);
@@ -44,21 +44,19 @@ function queueOf(turns: Map<string, Turns>, writer: Writer): WriteQueue {
   };
 }
 
-function firstTurnOf({ first }: Turns): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  first.push(resolve);
-  return promise;
-}
-
 function turnOf({ waiting }: Turns, { id, mayWait }: Writer): Promise<void> {
   const own = waiting.get(id) ?? [];
   if (own.length >= mayWait) {
     const message = `${mayWait} of your writes wait in this workspace: send the next one when one of them is answered.`;
     throw new MeshError('rate_limited', message);
   }
-  const { promise, resolve } = Promise.withResolvers<void>();
-  own.push(resolve);
   waiting.set(id, own);
+  return waitIn(own);
+}
+
+function waitIn(slots: (() => void)[]): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  slots.push(resolve);
   return promise;
 }
 
@@ -72,20 +70,10 @@ function endTurn(turns: Map<string, Turns>, workspace: string): void {
     waiting.delete(running);
     waiting.set(running, more);
   }
-  const before = first.shift();
-  if (before) {
-    present.running = '';
-    before();
-    return;
-  }
-  const [next] = waiting;
-  if (!next) {
-    turns.delete(workspace);
-    return;
-  }
-  const [id, own] = next;
-  const begin = own.shift();
-  if (own.length === 0) waiting.delete(id);
+  const [id, slots] = first.length > 0 ? ['', first] : ([...waiting.entries().take(1)][0] ?? ['', first]);
+  const begin = slots.shift();
+  if (slots !== first && slots.length === 0) waiting.delete(id);
   present.running = id;
-  begin?.();
+  if (begin) begin();
+  else turns.delete(workspace);
 }

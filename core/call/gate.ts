@@ -7,7 +7,7 @@ import { withMergePatch } from '../state/merge-patch.ts';
 import { yamlOfAnswer } from '../views/custom-resource.ts';
 import { runOrRequestApproval } from '../workflow/call-approval.ts';
 import type { Services } from '../workflow/services.ts';
-import { servicesFor } from '../write/stores.ts';
+import { servicesFor } from '../write/pipeline.ts';
 import type { Gate } from './invoke.ts';
 import { buildRefusalLog } from './refusals.ts';
 import type { Standstill } from './standstill.ts';

@@ -13,8 +13,7 @@ import type { WorkflowRecord } from '../model/workflow-records.ts';
 import { slugOf } from '../model/workspaces.ts';
 import { runExpecting } from '../state/expecting.ts';
 import { toYaml } from '../views/render-yaml.ts';
-import type { ApprovalNeed } from '../write/draft.ts';
-import { type Outcome, untilApproval } from '../write/outcome.ts';
+import { type ApprovalNeed, untilApproval } from '../write/outcome.ts';
 import { needsAnotherPerson } from './approvers.ts';
 import { requireNoDuplicate } from './duplicate-calls.ts';
 import { executeCall } from './execute-call.ts';
@@ -34,15 +33,7 @@ export async function runOrRequestApproval(
   input: Input,
   context: CallContext<Services>,
 ): Promise<unknown> {
-  return answerOrRequest(await untilApproval(() => runExpecting(operation, input, context)), operation, input, context);
-}
-
-async function answerOrRequest(
-  outcome: Outcome<unknown>,
-  operation: Requested,
-  input: Input,
-  context: CallContext<Services>,
-): Promise<unknown> {
+  const outcome = await untilApproval(() => runExpecting(operation, input, context));
   return outcome.status === 'done' ? outcome.answer : requestApproval(operation, input, context, outcome.need);
 }
 
@@ -60,8 +51,7 @@ async function requestApproval(
   const digest = digestOf(operation.name, input, context);
   const known = await callWorkflows(services, need.workspaces, digest);
   if (isConfidential(operation, input) && isApprovedIn(known, need.workspaces)) {
-    const run = (asCaller: CallContext<Services>) => runExpecting(operation, input, asCaller);
-    return answerOrRequest(await executeCall(context, [...known.values()], run), operation, input, context);
+    return executeCall(context, [...known.values()], (asCaller) => runExpecting(operation, input, asCaller));
   }
   const waiting: WaitingIn[] = [];
   // Checks all workspaces before it opens one: nobody could decide a request that some of them lack.

@@ -59,10 +59,9 @@ it('a commit that met another writer says again, with what it writes, that the c
     commit: (...args) =>
       meets-- > 0 ? Promise.reject(new StoreError('conflict', 'MeshPolicy')) : store.commit(...args),
   };
-  const outcome = await executeCall(context(met), [approved], run);
+  const { revision } = await executeCall(context(met), [approved], run);
   const workflow = await findWorkflow(kit.services, workspace, id);
-  expect(workflow.status.state).toBe('executed');
-  expect(outcome).toMatchObject({ status: 'done', answer: { revision: workflow.revision } });
+  expect([workflow.status.state, workflow.revision]).toEqual(['executed', revision]);
 });
 
 it('a call that another control plane carried out meanwhile is not carried out again, nor written as failed', async () => {

@@ -5,8 +5,8 @@ import type { CommitContext, Op, Store } from '../base/ports.ts';
 import { serialised } from '../base/serialise.ts';
 import { callerAgain } from '../identity/standing.ts';
 import { isUndecided, type WorkflowRecord } from '../model/workflow-records.ts';
-import { type Outcome, untilApproval } from '../write/outcome.ts';
-import { servicesFor } from '../write/stores.ts';
+import { untilApproval } from '../write/outcome.ts';
+import { servicesFor } from '../write/pipeline.ts';
 import { decidingOn } from './blockers.ts';
 import { isRefusal, reasonOf } from './refusal.ts';
 import type { Services } from './services.ts';
@@ -43,12 +43,7 @@ export async function callExecution(
     const { workspace } = call;
     const signal = new AbortController().signal;
     const context = { services, caller, workspace, requestId, face: 'rest', origin: '', signal } as const;
-    const outcome = await executeCall(context, approved, (asCaller) =>
-      services.perform(call.operation, input, asCaller),
-    );
-    if (outcome.status === 'done') return outcome.answer;
-    const { reasons } = outcome.need;
-    throw new MeshError('conflict', `Others have to approve this by now: ${reasons.join('; ')}. Make the call again.`);
+    return executeCall(context, approved, (asCaller) => services.perform(call.operation, input, asCaller));
   };
 }
 
@@ -59,14 +54,13 @@ export async function callExecution(
  * disabled accounts go on by themselves (core/identity/leave.ts).
  *
  * @param workflows one for each workspace whose people approved it
- * @returns `needsApproval` where others than these have to approve it by now
- * @throws NotExecuted where another one executes it, or did
+ * @throws NotExecuted where another one executes it, or did; MeshError `conflict` where others have to approve it by now
  */
 export async function executeCall<T>(
   context: CallContext<Services>,
   workflows: readonly WorkflowRecord[],
   run: Run<T>,
-): Promise<Outcome<T>> {
+): Promise<T> {
   const { services } = context;
   const [first] = workflows;
   if (!first) throw new TypeError('Nobody approved this call.');
@@ -114,7 +108,7 @@ async function runLocked<T>(
   first: WorkflowRecord,
   workflows: readonly WorkflowRecord[],
   run: Run<T>,
-): Promise<Outcome<T>> {
+): Promise<T> {
   const { services, caller, requestId } = context;
   const left = new Map(workflows.map((workflow) => [workflow.workspace, workflow]));
   let isBegun = false;
@@ -149,14 +143,16 @@ async function runLocked<T>(
     for (const workflow of workflows) await markFailed(services, workflow, end.reason, because);
     throw end.reason;
   }
-  if (end.status === 'fulfilled' && end.value.status === 'needsApproval' && !isBegun) return end.value;
+  const isRefused = end.status === 'fulfilled' && end.value.status === 'needsApproval' && !isBegun;
   // The call wrote to another partition, such as accounts, or nothing at all; or it has begun, and goes on by itself.
-  for (const partition of [...left.keys()]) {
+  for (const partition of isRefused ? [] : [...left.keys()]) {
     await services.store.commit(partition, await takeOps(partition), because);
     taken(partition);
   }
   if (end.status === 'rejected') throw end.reason;
-  return end.value;
+  if (end.value.status === 'done') return end.value.answer;
+  const reasons = end.value.need.reasons.join('; ');
+  throw new MeshError('conflict', `Others have to approve this by now: ${reasons}. Make the call again to ask them.`);
 }
 
 /** @throws NotExecuted where another one has executed the call meanwhile, or its requester has withdrawn it */

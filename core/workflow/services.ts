@@ -1,7 +1,7 @@
 import type { CallContext } from '../base/operation.ts';
 import type { Narrator } from '../cause/narrator.ts';
 import type { PlanServices } from '../intent/plan/services.ts';
-import type { StoreFor } from '../write/stores.ts';
+import type { StoreFor } from '../write/pipeline.ts';
 import type { CallLocks } from './call-locks.ts';
 
 /** The services that operations may reach. `bin/compose/services.ts` supplies the real ones, `test/kits/plane/kit.ts` those of tests. */

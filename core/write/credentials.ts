@@ -1,38 +1,92 @@
 import type { Write } from '../authority/writes.ts';
-import { apiTokenOf } from '../base/caller.ts';
-import type { Op } from '../base/ports.ts';
-import type { RecordDraft } from '../base/record.ts';
+import { apiTokenOf, type Caller } from '../base/caller.ts';
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import { type Change, type Op, type Store, StoreError } from '../base/ports.ts';
+import type { Kind, RecordDraft } from '../base/record.ts';
+import { CREDENTIAL_KINDS } from '../identity/credential-cache.ts';
 import { credentialEnd, grantLimit, requireWithinLimit } from '../identity/grant-limit.ts';
+import { requireStillMay } from '../identity/standing.ts';
 import { sameValue } from '../model/value.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import type { CallerDraft, WritingCall } from './draft.ts';
 
-/** Whichever operation makes the credential. @throws MeshError `forbidden` */
-export async function limitCredentials(begun: CallerDraft, call: WritingCall): Promise<CallerDraft> {
-  const { store, clock, caller } = call;
-  const draft = { ...begun, granted: begun.writes.filter(grantsCredential) };
-  const id = apiTokenOf(caller);
-  if (id === undefined || draft.granted.length === 0) return draft;
-  const token = await store.getById(draft.workspace, 'Token', id);
-  const limit = await grantLimit(call, draft.workspace, caller);
-  const now = clock.now();
-  for (const { after } of draft.granted) if (after) requireWithinLimit(credentialEnd(after) ?? now, limit, now);
-  return { ...draft, token };
+/** The store asks at the moment of the commit. Later writes of the same call complete it, even if the caller has gone. */
+export function beginInTime(draft: CallerDraft, { progress, requireTimely }: WritingCall): CallerDraft {
+  return progress.hasWritten ? draft : { ...draft, context: { ...draft.context, requireTimely } };
 }
 
-/** What a person writes or approves is a person's from then on. An API token that is revoked meanwhile makes no credential. */
-export function sign(draft: CallerDraft, { caller }: WritingCall): CallerDraft {
-  const { token, approved, context } = draft;
-  const isPersons = caller.kind !== 'agent' || approved !== undefined || Boolean(context.approval?.reviewedBy);
-  const keys = new Set(draft.granted.map(({ kind, name }) => `${kind}/${name}`));
+/** A write that a person approved is made even if its requester has ended since. */
+export async function checkStanding(draft: CallerDraft, call: WritingCall): Promise<CallerDraft> {
+  if (!draft.context.isApproved && !call.progress.hasEnded) await requireStillMay(call, draft.workspace, call.caller);
+  return draft;
+}
+
+export async function holdStanding(draft: CallerDraft, call: WritingCall): Promise<CallerDraft> {
+  if (draft.context.isApproved || call.progress.hasEnded) return draft;
+  // Read before the caller is asked for again, so that a change in between fails the commit.
+  const { store, caller } = call;
+  const [held] = await Promise.all([
+    heldTo(store, draft.workspace, caller),
+    store.caughtUp([SYSTEM_WORKSPACE, draft.workspace]),
+  ]);
+  await requireStillMay(call, draft.workspace, caller);
+  return held ? { ...draft, held, ops: [held, ...draft.ops] } : draft;
+}
+
+/** Tells whether a commit failed because the record that its caller is held to has changed. */
+export async function hasMoved(
+  { workspace, held }: CallerDraft,
+  { store, caller }: WritingCall,
+  error: unknown,
+): Promise<boolean> {
+  if (!held || !(error instanceof StoreError) || error.code !== 'conflict') return false;
+  return (await heldTo(store, workspace, caller))?.revision !== held.revision;
+}
+
+/**
+ * Checks that the record which a caller may write by is still at the revision that it has before their standing is looked
+ * at: who is removed while a write of theirs is on its way does not have it written after.
+ */
+async function heldTo({ get }: Pick<Store, 'get'>, workspace: string, { kind, name }: Caller) {
+  const of = HELD_TO[kind];
+  if (of === undefined || workspace === SYSTEM_WORKSPACE) return undefined;
+  const key = { kind: of, name } as const;
+  return { op: 'check', key, revision: (await get(workspace, key))?.revision ?? 0 } as const;
+}
+
+const HELD_TO: Readonly<Partial<Record<Caller['kind'], Kind>>> = { user: 'Member', agent: 'AgentIdentity' };
+
+/** Returns true if a change affects a record that a caller's credential rests on. */
+export function concerns(
+  { record: { kind, uid, name } }: Change,
+  { id, tokenId, person, line = [], ...caller }: Caller,
+): boolean {
+  if (kind === 'Member') return name === caller.name;
+  return CREDENTIAL_KINDS.has(kind) && [id, tokenId, person, ...line].includes(uid);
+}
+
+/**
+ * No credential that an API token makes outlives what the token may grant, whichever operation makes it, nor the token itself.
+ * What a person writes or approves is a person's from then on.
+ *
+ * @throws MeshError `forbidden`
+ */
+export async function signRecords(draft: CallerDraft, call: WritingCall): Promise<CallerDraft> {
+  const { caller, store, clock } = call;
+  const granted = draft.writes.filter(grantsCredential);
+  const id = granted.length > 0 ? apiTokenOf(caller) : undefined;
+  const token = id === undefined ? undefined : await store.getById(draft.workspace, 'Token', id);
+  const limit = id === undefined ? undefined : await grantLimit(call, draft.workspace, caller);
+  const now = clock.now();
+  for (const { after } of granted) if (after) requireWithinLimit(credentialEnd(after) ?? now, limit, now);
+  const isPersons = caller.kind !== 'agent' || Boolean(draft.approved ?? draft.context.approval?.reviewedBy);
+  const keys = new Set(granted.map(({ kind, name }) => `${kind}/${name}`));
   const ops = draft.ops
     .map((op) => withAuthor(op, isPersons ? undefined : caller.id))
     .map((op) => (keys.has(keyOf(op)) ? withTokenOf(op, token?.uid) : op));
   if (!token) return { ...draft, ops };
-  return {
-    ...draft,
-    ops: [{ op: 'check', key: { kind: 'Token', name: token.name }, revision: token.revision }, ...ops],
-  };
+  const check = { op: 'check', key: { kind: 'Token', name: token.name }, revision: token.revision } as const;
+  return { ...draft, ops: [check, ...ops] };
 }
 
 /** Says of a credential which API token made or renewed it. What a person makes or renews while signed in is tied to none. */

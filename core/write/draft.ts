@@ -1,11 +1,9 @@
-import type { BeyondRow } from '../authority/excess.ts';
 import type { Write } from '../authority/writes.ts';
 import type { Caller } from '../base/caller.ts';
-import type { MeshError } from '../base/errors.ts';
-import type { Basis, Commit, CommitContext, Op, StoreError } from '../base/ports.ts';
-import type { StoredRecord } from '../base/record.ts';
+import type { Basis, CommitContext, Op } from '../base/ports.ts';
 import { together } from '../state/basis.ts';
 import type { NetworkServices } from '../state/services.ts';
+import type { Need, WriteResult } from './outcome.ts';
 
 /** A write on its way through the stages, as it would be committed now. */
 export interface Draft {
@@ -18,41 +16,12 @@ export interface Draft {
 export interface CallerDraft extends Draft {
   /** The writes with the records as they are. */
   readonly writes: readonly Write[];
-  /** The writes that make a credential, give it another secret, or let it live longer. */
-  readonly granted: readonly Write[];
-  /** The API token of the caller, where the write makes a credential. */
-  readonly token?: StoredRecord<'Token'> | undefined;
-  readonly need?: Need | undefined;
-  /** The approval that covers the write. */
+  /** The approval that covers it. */
   readonly approved?: Approved | undefined;
+  readonly need?: Need | undefined;
   /** Checks that the record by which the caller may write is not changed. */
   readonly held?: (Op & { readonly op: 'check' }) | undefined;
 }
-
-/** The approval that a batch of writes needs. */
-export interface ApprovalNeed {
-  /** The workspaces whose people decide, each for itself. */
-  readonly workspaces: readonly string[];
-  /** The reasons as sentences without a subject: `deletes the peer web-1`. */
-  readonly reasons: readonly string[];
-  readonly rows: readonly BeyondRow[];
-  readonly writes: readonly Write[];
-  /** Controls of frameworks that would fail and did not: empty where the workspace demands nobody for them. */
-  readonly failsControls: readonly string[];
-  /** Tells whether it changes when a second person is needed, or what the workspace is judged by under `secondPerson`. */
-  readonly changesDuty: boolean;
-}
-
-export interface Need extends ApprovalNeed {
-  /** True where it is about who decides, and not about the authority of an agent. */
-  readonly isDecision: boolean;
-}
-
-/** The end of a write. Nothing was written unless it is `committed`. */
-export type WriteResult =
-  | { readonly status: 'committed'; readonly commit: Commit }
-  | { readonly status: 'needsApproval'; readonly need: ApprovalNeed }
-  | { readonly status: 'refused'; readonly error: MeshError | StoreError };
 
 /** Returns the draft for the next stage, or the result that the write ends with. @throws MeshError for a refusal; StoreError */
 export type Stage = (
@@ -77,21 +46,20 @@ export interface Approved {
   taken(partition: string): void;
 }
 
-/** The caller of a call, and what the call comes with. */
+/** The caller for whom a call writes. */
 export interface CallWriter {
   readonly caller: Caller;
   /** Present where the call was approved. */
   readonly approved?: Approved | undefined;
-  /** Throws once the call may no longer begin to write; later writes of the same call complete it. */
+  /** Throws once the call may no longer begin to write. */
   readonly requireTimely?: (() => void) | undefined;
 }
 
 /** Services of the stages. Their store is that of the control plane, never that of a caller. */
 export type WriteServices = Pick<NetworkServices, 'store' | 'states' | 'clock' | 'computed'>;
 
-/** One call that writes. */
 export interface WritingCall extends CallWriter, WriteServices {
-  /** Changes with each commit of the call. */
+  /** What the commits of the call have done so far. */
   readonly progress: {
     hasWritten: boolean;
     /** Other writes of a call that ends its own credential, such as a log-out everywhere, are part of the call. */
@@ -105,9 +73,4 @@ export interface WritingCall extends CallWriter, WriteServices {
 export function restingOn<D extends Draft>(draft: D, judgedOn: Basis | undefined): D {
   const basis = together(draft.context.basis, judgedOn);
   return basis ? { ...draft, context: { ...draft.context, basis } } : draft;
-}
-
-/** Returns the approval that covers a write. What another call decided does not show whether this one was carried out. */
-export function approvalOf({ context }: Draft, { approved }: WritingCall): Approved | undefined {
-  return context.decided === 'earlier' ? undefined : approved;
 }

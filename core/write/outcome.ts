@@ -1,5 +1,32 @@
-import type { Commit } from '../base/ports.ts';
-import type { ApprovalNeed, WriteResult } from './draft.ts';
+import type { BeyondRow } from '../authority/excess.ts';
+import type { Write } from '../authority/writes.ts';
+import type { MeshError } from '../base/errors.ts';
+import type { Commit, StoreError } from '../base/ports.ts';
+
+/** The approval that a batch of writes needs. */
+export interface ApprovalNeed {
+  /** The workspaces whose people decide, each for itself. */
+  readonly workspaces: readonly string[];
+  /** The reasons as sentences without a subject: `deletes the peer web-1`. */
+  readonly reasons: readonly string[];
+  readonly rows: readonly BeyondRow[];
+  readonly writes: readonly Write[];
+  /** Controls of frameworks that would fail and did not: empty where the workspace demands nobody for them. */
+  readonly failsControls: readonly string[];
+  /** Tells whether it changes when a second person is needed, or what the workspace is judged by under `secondPerson`. */
+  readonly changesDuty: boolean;
+}
+
+export interface Need extends ApprovalNeed {
+  /** True where it is about who decides, and not about the authority of an agent. */
+  readonly isDecision: boolean;
+}
+
+/** The end of a write. Nothing was written unless it is `committed`. */
+export type WriteResult =
+  | { readonly status: 'committed'; readonly commit: Commit }
+  | { readonly status: 'needsApproval'; readonly need: ApprovalNeed }
+  | { readonly status: 'refused'; readonly error: MeshError | StoreError };
 
 /*
  * A write that needs approval ends the whole call, wherever in its operation the write is: code after it relies on a commit

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { buildKit } from '../../test/kits/plane/kit.ts';
 import { seedPeers } from '../../test/kits/records/seed-peers.ts';
 import { ANONYMOUS } from '../base/caller.ts';
-import { servicesFor } from './stores.ts';
+import { servicesFor } from './pipeline.ts';
 
 test('a call without a credential, such as a login, writes nothing once it is too late, but completes what it began', async () => {
   await using kit = await buildKit();

@@ -1,55 +1,43 @@
 import { withDepartures } from '../assertions/departed.ts';
 import { writesIn } from '../authority/writes.ts';
+import { principalOf } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { type Op, type Store, StoreError } from '../base/ports.ts';
-import { type IsDiskFull, requireRoom } from '../base/reserve.ts';
+import { type IsDiskFull, requireEventRoom, requireRoom } from '../base/reserve.ts';
 import { judgements } from '../base/serialise.ts';
-import { joinWorkflow, requireApproval } from './approval.ts';
-import { limitCredentials, sign } from './credentials.ts';
-import type { CallerDraft, Draft, Stage, WriteResult, WriteServices, WritingCall } from './draft.ts';
-import { judge } from './judgement.ts';
-import { beginInTime, checkStanding, concerns, hasMoved, holdStanding } from './standing.ts';
+import { joinWorkflow, judge, requireApproval, requireDelegated } from './approval.ts';
+import { beginInTime, checkStanding, concerns, hasMoved, holdStanding, signRecords } from './credentials.ts';
+import type { CallerDraft, CallWriter, Draft, Stage, WriteServices, WritingCall } from './draft.ts';
+import { commitOf, type WriteResult } from './outcome.ts';
 import { limitWeight } from './weight.ts';
 
-/**
- * Stages of a caller's write, in their order; a write of an agent has waited for its turn before. A write whose read set has
- * changed by its commit passes all of them again, and asks nothing twice otherwise.
- *
- * 1. The first commit of the call fails once the call is too late.
- * 2. Nothing is judged for a caller who has ended, as far as this control plane has heard.
- * 3. The records as they are.
- * 4. An API token makes no credential that outlives what the token may grant.
- * 5. Authority and quota of an agent, decisions about access, controls of frameworks: whose approval is needed.
- * 6. Without it the write ends as `needsApproval`; with it, it does what its approvers were shown.
- * 7. Records say which agent or API token made them.
- * 8. The workflow that approved the write says so in the same commit.
- * 9. After all that took time the caller still may, by what every control plane has acknowledged, and at the commit.
- */
+/** Stages of a caller's write, in their order. A write of an agent has its turn before. */
 export const CALLER_STAGES: readonly Stage[] = [
-  beginInTime,
-  checkStanding,
+  beginInTime, // The commit fails once the call is too late.
+  checkStanding, // Nothing is judged for a caller who has ended, as far as this control plane has heard.
   readRecords,
-  limitCredentials,
-  judge,
-  requireApproval,
-  sign,
-  joinWorkflow,
-  holdStanding,
+  signRecords, // Records say which agent or API token made them, within what the token may grant.
+  judge, // Authority and quota of an agent, decisions, controls of frameworks: says whose approval is needed.
+  requireApproval, // Without it the write ends here; with it, the write does what its approvers were shown.
+  joinWorkflow, // The workflow that was approved says in the same commit that it is executed.
+  holdStanding, // After all that took time the caller still may, by what every control plane has acknowledged.
+];
+
+type StoreServices = Pick<WriteServices, 'store' | 'states' | 'clock'> & {
+  readonly isDiskFull?: IsDiskFull | undefined;
+};
+
+/** Stages of every write, after those of its caller. Jobs of the control plane have these alone. */
+export const STORE_STAGES: readonly ((draft: Draft, services: StoreServices) => Draft | Promise<Draft>)[] = [
+  askRequesters, // The people for whom it is made may still ask for it.
+  limitWeight, // No network becomes heavier than the engine can compute.
+  keepDepartures, // Assertions keep the peers that they name and that go.
+  reserveRoom, // The last of the disk is for writes that take access away.
 ];
 
 /**
- * Stages of every write, after those of its caller. Jobs of the control plane have these alone.
- *
- * 1. The people for whom it is made may still ask for it.
- * 2. No network becomes heavier than the engine can compute.
- * 3. Assertions keep the peers that go.
- * 4. The last of the disk is for writes that take access away.
- */
-export const STORE_STAGES = [askRequesters, limitWeight, keepDepartures, reserveRoom] as const;
-
-/**
- * Returns the stages that a caller's write passes. A caller without a credential, as at a log-in, has no standing. Enrolments
- * write what their own operation makes, and a device presence and tokens of its own all the time: neither decides anything.
+ * Returns the stages that a caller's write passes. A caller without a credential, as at a log-in, has no standing. What
+ * enrolments write, and what a device writes of itself all the time, decides nothing.
  */
 export function stagesOf({ kind }: Pick<WritingCall['caller'], 'kind'>, ops: readonly Op[]): readonly Stage[] {
   if (kind === 'anonymous') return [beginInTime];
@@ -57,18 +45,72 @@ export function stagesOf({ kind }: Pick<WritingCall['caller'], 'kind'>, ops: rea
   return CALLER_STAGES;
 }
 
-/** Passes a write of a caller through its stages, and commits it to the store of the control plane. */
-export async function writeAs(call: WritingCall, queue: Store['queue'], draft: Draft): Promise<WriteResult> {
-  const write = () => attempts(call, { ...draft, writes: [], granted: [] });
+/** Returns the store of the control plane, which jobs write to, over the one that keeps the records. */
+export function planeStore(services: StoreServices): Store {
+  const { store, isDiskFull } = services;
+  return {
+    ...store,
+    async commit(workspace, ops, context) {
+      let draft: Draft = { workspace, ops, context };
+      for (const stage of STORE_STAGES) draft = await stage(draft, services);
+      return store.commit(workspace, draft.ops, draft.context);
+    },
+    async record(workspace, events) {
+      requireEventRoom(isDiskFull);
+      return store.record(workspace, events);
+    },
+  };
+}
+
+/** Makes the store of one call. */
+export type StoreFor = (writer: CallWriter) => Store;
+
+/**
+ * Returns services whose store writes as one caller may. The services of a call make those of another caller, such as the
+ * requester of what the call approves, over the store of the control plane too: no store of a caller lies under another one.
+ */
+export function servicesFor<S extends WriteServices & { readonly storeFor?: StoreFor | undefined }>(
+  services: S,
+  writer: CallWriter,
+): S {
+  const storeFor = services.storeFor ?? ((other) => callerStore(services, other));
+  return { ...services, store: storeFor(writer), storeFor };
+}
+
+/** Maximum pending writes of an agent with its sub-agents, or of a device. Many devices enrol with one token at once. */
+const MAY_WAIT = 128;
+
+function callerStore({ store, states, clock, computed }: WriteServices, writer: CallWriter): Store {
+  const progress = { hasWritten: false, hasEnded: false, hasShown: false };
+  const call: WritingCall = { ...writer, store, states, clock, computed, progress };
+  const { caller } = writer;
+  const mayWait = caller.kind === 'agent' || caller.kind === 'device' ? MAY_WAIT : Number.POSITIVE_INFINITY;
+  const queue = caller.kind === 'anonymous' ? store.queue : store.queue.for({ id: principalOf(caller), mayWait });
+  return {
+    ...store,
+    queue,
+    commit: async (workspace, ops, context) =>
+      commitOf(await write(call, queue, { workspace, ops, context, writes: [] })),
+    async permit(workspace, ops, requestId) {
+      if (caller.kind !== 'agent') return;
+      const draft = { workspace, ops, context: { actor: caller.subject, reason: '', requestId }, writes: [] };
+      await holdStanding(draft, call);
+      await requireDelegated(await readRecords(draft, call), call);
+    },
+  };
+}
+
+async function write(call: WritingCall, queue: Store['queue'], draft: CallerDraft): Promise<WriteResult> {
+  const inTurn = () => attempts(call, draft);
   try {
-    return await (call.caller.kind === 'agent' ? queue.inTurn(draft.workspace, write) : write());
+    return await (call.caller.kind === 'agent' ? queue.inTurn(draft.workspace, inTurn) : inTurn());
   } catch (error) {
     if (error instanceof MeshError || error instanceof StoreError) return { status: 'refused', error };
     throw error;
   }
 }
 
-/** A batch with a read set of its own is made anew by its author. */
+/** Passes all stages again where the read set has changed. A batch with a read set of its own is made anew by its author. */
 async function attempts(call: WritingCall, draft: CallerDraft): Promise<WriteResult> {
   const mayJudge = judgements(call.clock);
   for (;;) {
@@ -99,25 +141,14 @@ async function attempt(call: WritingCall, begun: CallerDraft): Promise<WriteResu
   return { status: 'committed', commit };
 }
 
-export type StoreServices = Pick<WriteServices, 'store' | 'states' | 'clock'> & {
-  readonly isDiskFull?: IsDiskFull | undefined;
-};
-
-/** Returns a write as it is to be committed to the store below. */
-export async function passStore(services: StoreServices, begun: Draft): Promise<Draft> {
-  let draft = begun;
-  for (const stage of STORE_STAGES) draft = await stage(draft, services);
-  return draft;
+/** What another call decided does not show whether an approved call was carried out. */
+async function readRecords(draft: CallerDraft, { store, approved }: WritingCall): Promise<CallerDraft> {
+  const writes = await writesIn(store, draft.workspace, draft.ops);
+  return { ...draft, writes, ...(draft.context.decided !== 'earlier' && { approved }) };
 }
 
-async function readRecords(draft: CallerDraft, { store }: WritingCall): Promise<CallerDraft> {
-  return { ...draft, writes: await writesIn(store, draft.workspace, draft.ops) };
-}
-
-async function askRequesters(draft: Draft): Promise<Draft> {
-  const { requireAskers, ...context } = draft.context;
-  if (!requireAskers) return draft;
-  await requireAskers();
+async function askRequesters({ context: { requireAskers, ...context }, ...draft }: Draft): Promise<Draft> {
+  await requireAskers?.();
   return { ...draft, context };
 }
 
@@ -125,9 +156,8 @@ async function keepDepartures(draft: Draft, { store }: StoreServices): Promise<D
   return { ...draft, ops: await withDepartures(store, draft.workspace, draft.ops) };
 }
 
-function reserveRoom(draft: Draft, { isDiskFull }: StoreServices): Draft {
-  const { fromReserve = false, ...context } = draft.context;
-  if (isDiskFull && !fromReserve) requireRoom(isDiskFull, draft.ops);
+function reserveRoom({ context: { fromReserve, ...context }, ...draft }: Draft, { isDiskFull }: StoreServices): Draft {
+  if (!fromReserve) requireRoom(isDiskFull, draft.ops);
   return { ...draft, context };
 }
 

@@ -10,6 +10,7 @@ import { mergedText, pagesOf } from '../core/call/merged-pages.ts';
 import { requireAnswerSize } from '../core/compute/answer-size.ts';
 import { JsonText } from '../core/compute/compute.ts';
 import { WIRE_HEADER, WIRE_TEXT } from '../core/model/wire.ts';
+import type { NetworkServices } from '../core/state/services.ts';
 import { YamlText } from '../core/views/custom-resource.ts';
 import { prefersYaml, wantsEvents } from './accept.ts';
 import { readFields } from './body.ts';
@@ -24,7 +25,7 @@ import { buildRoutes } from './routes.ts';
 import { sendPieces } from './send-pieces.ts';
 import { sendStages } from './send-stages.ts';
 
-export interface RouterOptions<Services> {
+export interface RouterOptions<Services extends NetworkServices> {
   readonly operations: readonly AnyOperation<Services>[];
   readonly gate: Gate<Services>;
   readonly log: Log;
@@ -48,7 +49,7 @@ const JSON_HEADERS = ['Content-Type', 'application/json; charset=utf-8', 'Cache-
 const YAML_HEADERS = ['Content-Type', 'application/yaml; charset=utf-8', 'Cache-Control', 'no-store'];
 
 /** Answers every path under /api/v1 from the operations; what is none of theirs is a problem 404 or 405. */
-export function buildRouter<Services>(options: RouterOptions<Services>): RequestHandler {
+export function buildRouter<Services extends NetworkServices>(options: RouterOptions<Services>): RequestHandler {
   const find = buildRoutes(options.operations);
   const fixed = new Map(Object.entries(options.fixed ?? {}));
   const under = Object.entries(options.under ?? {});
@@ -90,7 +91,7 @@ interface Target {
 }
 
 /** Everything that does not depend on the request is worked out here, once. */
-function buildAnswer<Services>(
+function buildAnswer<Services extends NetworkServices>(
   operation: AnyOperation<Services>,
   { gate, log, metrics, headers, isHostUser }: RouterOptions<Services>,
 ) {

@@ -1,5 +1,6 @@
 import type { FieldChange } from './field-changes.ts';
 import type { Kind, RecordDraft, RecordGroup, RecordKey, StoredRecord } from './record.ts';
+import type { WriteQueue } from './write-queue.ts';
 
 /** Ports of core to the outside. Edges implement these; core never imports an edge. */
 
@@ -224,42 +225,11 @@ export interface LeaseState {
   readonly holder?: string;
 }
 
-/** Turns of the processes that share a store at writing to one workspace: for speed alone, what a commit checks decides. */
-export interface WorkspaceTurns {
-  /** True while writes of one process often rest on records that another one has changed. */
-  isContended(workspace: string): boolean;
-  /** Runs work in a turn where another process was met there lately, else at once. Where no turn comes it runs too. */
-  run<T>(workspace: string, work: () => Promise<T>): Promise<T>;
-}
-
-/** Principal whose writes take turns together, with the maximum of them that may wait in one workspace. */
-export interface Writer {
-  readonly id: string;
-  readonly mayWait: number;
-}
-
-/** Turns of the writers of this process in each workspace. */
-export interface WriteQueue {
-  /** True while a write has its turn in a workspace. */
-  isBusy(workspace: string): boolean;
-  /**
-   * Runs a write in the turn that its call has in that workspace, or in one of its own.
-   *
-   * @param goesFirst before all writers that wait, unless the number of its writer's waiting writes is limited
-   * @throws MeshError `rate_limited` where the maximum of the writer waits
-   */
-  inTurn<T>(workspace: string, work: () => Promise<T>, goesFirst?: boolean): Promise<T>;
-  /** The same turns, as one call of a writer takes them. */
-  for(writer: Writer): WriteQueue;
-}
-
 /** Fails with StoreError: see its codes. One writer wins; nothing is ever half-written. */
 export interface Store {
   /** All or nothing; durable and seen by every read and `onCommit` listener once it resolves. A batch that changes nothing (checks, events only) makes no revision and answers the current one. */
   commit(workspace: string, ops: readonly Op[], context: CommitContext): Promise<Commit>;
   readonly queue: WriteQueue;
-  /** Absent where no other process writes to the store. */
-  readonly turns?: WorkspaceTurns;
   /** In the store of one caller: throws what a commit would, where nobody may permit the caller this write (`permitFirst`). */
   permit?(workspace: string, ops: readonly Op[], requestId: string): Promise<void>;
   get<K extends Kind>(workspace: string, key: RecordKey<K>, asOf?: AsOf): Promise<StoredRecord<K> | undefined>;

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { StoreError } from './ports.ts';
 import { besideOthers, serialised, serialisedFirst } from './serialise.ts';
-import { createWriteQueue } from './write-queue.ts';
+import { WriteQueue } from './write-queue.ts';
 
-const storeOf = () => ({ queue: createWriteQueue() });
+const storeOf = () => ({ queue: new WriteQueue() });
 
 /** A store through which a writer writes beside others, and writes that end when they are told to. */
 function writers() {
@@ -147,7 +147,7 @@ test('each attempt has a turn among processes, and none is made beside others wh
       return work();
     },
   };
-  const store = { ...storeOf(), turns };
+  const store = { queue: new WriteQueue(turns) };
   const write = async () => void had.push('write');
   await besideOthers(store, 'w', write);
   isContended = true;

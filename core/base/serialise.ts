@@ -19,21 +19,12 @@ const COSTLY_MS = 3_000;
  * @throws MeshError `rate_limited` where as many as a writer may have wait
  */
 export async function serialised<T>(
-  store: Pick<Store, 'queue' | 'turns'>,
+  { queue }: Pick<Store, 'queue'>,
   workspace: string,
   work: () => Promise<T>,
   costly?: Clock,
 ): Promise<T> {
-  return store.queue.inTurn(workspace, () => retryOnConflict(amongProcesses(store, workspace, work), costly));
-}
-
-/** Each attempt has a turn of its own, which one that another process has met needs. */
-function amongProcesses<T>(
-  { turns }: Pick<Store, 'turns'>,
-  workspace: string,
-  work: () => Promise<T>,
-): () => Promise<T> {
-  return turns ? () => turns.run(workspace, work) : work;
+  return queue.inTurn(workspace, () => retryOnConflict(() => queue.attempt(workspace, work), costly));
 }
 
 /**
@@ -41,17 +32,17 @@ function amongProcesses<T>(
  * another one changed share one commit of the store. For what is cheap to judge, since an attempt may be in vain.
  */
 export async function besideOthers<T>(
-  store: Pick<Store, 'queue' | 'turns'>,
+  { queue }: Pick<Store, 'queue'>,
   workspace: string,
   work: () => Promise<T>,
 ): Promise<T> {
   // A write in its turn may be expensive to judge; do not invalidate its read set.
-  if (store.queue.isBusy(workspace) || store.turns?.isContended(workspace)) return serialised(store, workspace, work);
+  if (queue.isBusy(workspace)) return serialised({ queue }, workspace, work);
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof StoreError) || !isConflict(error)) throw error;
-    return serialised(store, workspace, work);
+    return serialised({ queue }, workspace, work);
   }
 }
 
@@ -60,11 +51,11 @@ export async function besideOthers<T>(
  * a writer of whom only so many may wait, as of any other write: it could keep the others waiting for ever.
  */
 export async function serialisedFirst<T>(
-  store: Pick<Store, 'queue' | 'turns'>,
+  { queue }: Pick<Store, 'queue'>,
   workspace: string,
   work: () => Promise<T>,
 ): Promise<T> {
-  return store.queue.inTurn(workspace, () => retryOnConflict(amongProcesses(store, workspace, work)), true);
+  return queue.inTurn(workspace, () => retryOnConflict(() => queue.attempt(workspace, work)), true);
 }
 
 async function retryOnConflict<T>(work: () => Promise<T>, costly?: Clock): Promise<T> {

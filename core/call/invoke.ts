@@ -13,7 +13,6 @@ import {
 } from '../base/operation.ts';
 import { refusePollution } from '../base/polluting-keys.ts';
 import { StoreError } from '../base/ports.ts';
-import type { ResourceKind } from '../base/record.ts';
 import { type IsDiskFull, LEAST_LEFT } from '../base/reserve.ts';
 import { fieldErrorsOf, PLAINLY } from '../base/schema-errors.ts';
 import type { Access } from '../base/scope.ts';
@@ -21,10 +20,13 @@ import { fromStore, storageFull } from '../base/store-problems.ts';
 import { type Compute, heavyCallOf } from '../compute/compute.ts';
 import { requireWire } from '../model/wire.ts';
 import { withNames } from '../model/with-nearest.ts';
-import { type EntityTags, isChangedSince, preconditionFailed } from '../state/expecting.ts';
-import { YamlText } from '../views/custom-resource.ts';
+import { timeZoneOf, workspaceById } from '../model/workspaces.ts';
+import { type EntityTags, isChangedSince, preconditionFailed, withRevision } from '../state/expecting.ts';
+import { withMergePatch } from '../state/merge-patch.ts';
+import type { NetworkServices } from '../state/services.ts';
+import { YamlText, yamlOfAnswer } from '../views/custom-resource.ts';
 import { mayAccess, requireAccess, requireUnrestricted } from './access.ts';
-import { type CallClocks, withInstants } from './moments.ts';
+import { withInstants } from './moments.ts';
 import {
   awaitCommits,
   type CallOrigin,
@@ -75,21 +77,6 @@ export interface Gate<Services> extends CommitWaiter {
   servicesFor(caller: Caller, requireTimely?: () => void): Services;
   /** Begins a call: see `Standstill.begin`. */
   begin?(signal: AbortSignal, readAt?: number): () => void;
-  /** The input of a call with the revision that its entity tags mean. @throws MeshError `precondition_failed` */
-  withRevision(
-    operation: AnyOperation<Services>,
-    raw: Readonly<Record<string, unknown>>,
-    tags: EntityTags,
-    context: CallContext<Services>,
-  ): Promise<Readonly<Record<string, unknown>>>;
-  /** The input of a call that came as a merge patch. */
-  withMergePatch(
-    operation: AnyOperation<Services>,
-    raw: Readonly<Record<string, unknown>>,
-    context: CallContext<Services>,
-  ): Promise<Readonly<Record<string, unknown>>>;
-  /** The clocks of a workspace, for moments in words. */
-  clocksOf(workspace: string): Promise<CallClocks>;
   /**
    * Runs an operation, which writes only while its record is at the revision that the input names.
    *
@@ -100,8 +87,6 @@ export interface Gate<Services> extends CommitWaiter {
     input: Readonly<Record<string, unknown>>,
     context: CallContext<Services>,
   ): Promise<unknown>;
-  /** An answer as YAML. */
-  yamlOf(kind: ResourceKind, answer: unknown, workspace: string): Promise<string>;
   /** Called once for each refused call, for the audit log. Never throws. */
   refused(operation: string, error: MeshError, request: CallRequest, caller: Caller): void;
   /** Prepares the trace of a call, before it writes anything. @throws MeshError `invalid_input` where it cannot be recorded */
@@ -113,7 +98,7 @@ export interface Gate<Services> extends CommitWaiter {
  *
  * @throws MeshError for every expected failure; anything else is a bug.
  */
-export async function invoke<Services>(
+export async function invoke<Services extends NetworkServices>(
   operation: AnyOperation<Services>,
   sentRequest: CallRequest,
   gate: Gate<Services>,
@@ -157,12 +142,18 @@ export async function invoke<Services>(
       ...(onStage && { onStage }),
     };
     const context: CallContext<Services> = { services, caller, workspace, ...asked };
-    const held = request.ifMatch ? await gate.withRevision(operation, sent, request.ifMatch, context) : sent;
-    const whole = request.isMergePatch ? await gate.withMergePatch(operation, held, context) : held;
-    const raw = await withInstants(operation.input, whole, () => gate.clocksOf(within));
+    const held = request.ifMatch ? await withRevision(operation, sent, request.ifMatch, context) : sent;
+    const whole = request.isMergePatch ? await withMergePatch(operation, held, context) : held;
+    const raw = await withInstants(operation.input, whole, async () => ({
+      now: services.clock.now(),
+      timeZone: await timeZoneOf(services, within),
+    }));
     const shown = request.asYaml ? operation.shows : undefined;
-    const asShown = async (answer: unknown) =>
-      shown ? new YamlText(await gate.yamlOf(shown, answer, within), answer) : answer;
+    const asShown = async (answer: unknown) => {
+      if (!shown) return answer;
+      const { namespace } = (await workspaceById(services, within)).spec;
+      return new YamlText(yamlOfAnswer(shown, answer, namespace), answer);
+    };
     if (gate.compute && isHeavy(operation, raw, services)) {
       onStage?.('It is computed.');
       const text = await gate.compute.run(heavyCallOf(operation.name, raw, context), services, signal);

@@ -1,6 +1,6 @@
 import { endProcess } from '../../core/base/end-process.ts';
 import type { Clock, Commit, Log, StoreError } from '../../core/base/ports.ts';
-import { createWriteQueue } from '../../core/base/write-queue.ts';
+import { WriteQueue } from '../../core/base/write-queue.ts';
 import { buildFeed } from '../feed.ts';
 import type { OpenStore } from '../open.ts';
 import { noUpkeep } from '../upkeep.ts';
@@ -60,8 +60,7 @@ async function storeOn(
 
   return {
     ...reads,
-    queue: createWriteQueue(),
-    turns,
+    queue: new WriteQueue(turns),
     upkeep: noUpkeep,
     shared: { ...installationIn(connection), ...sharedState(connection, clock) },
     commit: async (workspace, ops, context) => (await groupCommit.enqueue({ workspace, ops, context })) as Commit,

@@ -139,7 +139,6 @@ export function testMcpOptions(edition: Gate<Services>['edition'] = 'pro') {
     known: (bearer) => tokens.get(bearer),
     workspaceId: async (name) => ({ w_1: 'w_1', one: 'w_1', w_2: 'w_2' })[name],
     servicesFor: () => services,
-    run: (operation, input, context) => operation.run(input as never, context),
     traced: () => () => undefined,
     refused() {},
   };

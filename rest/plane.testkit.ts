@@ -160,7 +160,6 @@ export function gateOf(
     known: (bearer) => callers[bearer],
     workspaceId: async (name) => (name === 'w_1' || name === 'one' ? 'w_1' : undefined),
     servicesFor: () => all,
-    run: (operation, input, context) => operation.run(input as never, context),
     traced: () => () => undefined,
     refused() {},
   };

@@ -13,15 +13,15 @@ import type { AssertionRecord, AssertionSpec, AssertionStatus, DepartedPeer } fr
 export const ENDS = ['src', 'dst'] as const;
 
 /**
- * Returns a batch that keeps departing peers with the assertions that name them, in the commit that deletes the peer: whichever
+ * Keeps departing peers with the assertions that name them, in the commit that deletes the peer: whichever
  * operation or job deletes it. Nobody decides on what is kept, so it is added after the judgement.
  */
-export async function withDepartures(
-  store: Pick<Store, 'get' | 'list'>,
-  workspace: string,
-  ops: readonly Op[],
-): Promise<readonly Op[]> {
-  return ops.some(isPeerDeletion) ? [...ops, ...(await departuresOf(store, workspace, ops))] : ops;
+export async function keepDepartures<D extends { readonly workspace: string; readonly ops: readonly Op[] }>(
+  draft: D,
+  { store }: { readonly store: Pick<Store, 'get' | 'list'> },
+): Promise<D> {
+  const { workspace, ops } = draft;
+  return ops.some(isPeerDeletion) ? { ...draft, ops: [...ops, ...(await departuresOf(store, workspace, ops))] } : draft;
 }
 
 function isPeerDeletion(op: Op): op is Op & { readonly op: 'delete' } {

@@ -1,4 +1,4 @@
-import { type Op, StoreError } from './ports.ts';
+import { type CommitContext, type Op, StoreError } from './ports.ts';
 import type { Kind } from './record.ts';
 
 /**
@@ -22,9 +22,14 @@ export type IsDiskFull = (share: number) => boolean;
 /** Written for those who are signed in or connected, without a call that asks for it. */
 const TRACES: ReadonlySet<Kind> = new Set<Kind>(['Presence', 'Session']);
 
-/** The last of the reserve is for what takes access away. @throws StoreError `full` for a batch that would use it otherwise */
-export function requireRoom(isDiskFull: IsDiskFull | undefined, ops: readonly Op[]): void {
-  if (isTrace(ops)) requireEventRoom(isDiskFull);
+/** @throws StoreError `full` for a batch that would use the last of the reserve, which is for what takes access away */
+export function reserveRoom<D extends { readonly ops: readonly Op[]; readonly context: CommitContext }>(
+  draft: D,
+  { isDiskFull }: { readonly isDiskFull?: IsDiskFull | undefined },
+): D {
+  const { fromReserve, ...context } = draft.context;
+  if (!fromReserve && isTrace(draft.ops)) requireEventRoom(isDiskFull);
+  return { ...draft, context };
 }
 
 /** @throws StoreError `full` where no security event may use the disk any more */

@@ -1,7 +1,6 @@
 import type { Caller } from '../base/caller.ts';
 import { buildAuthenticator } from '../identity/authenticate.ts';
 import { buildWorkspaceDirectory } from '../identity/workspace-directory.ts';
-import { runOrRequestApproval } from '../workflow/call-approval.ts';
 import type { Services } from '../workflow/services.ts';
 import { servicesFor } from '../write/pipeline.ts';
 import type { Gate } from './invoke.ts';
@@ -32,7 +31,6 @@ export function buildGate(services: Services, standstill?: Standstill): ServiceG
     workspaceId: async (name) => (await directory.find(name))?.uid,
     servicesFor: (caller, requireTimely) => servicesFor(services, { caller, requireTimely }),
     ...(standstill && { begin: (signal: AbortSignal, readAt?: number) => standstill.begin(signal, readAt) }),
-    run: runOrRequestApproval,
     refused(operation, error, request, caller) {
       if (error.code === 'unsupported_version') noteMismatch(services, caller, error.message);
       refusals.count(operation, error, request, caller);

@@ -23,8 +23,9 @@ import { withNames } from '../model/with-nearest.ts';
 import { timeZoneOf, workspaceById } from '../model/workspaces.ts';
 import { type EntityTags, isChangedSince, preconditionFailed, withRevision } from '../state/expecting.ts';
 import { withMergePatch } from '../state/merge-patch.ts';
-import type { NetworkServices } from '../state/services.ts';
 import { YamlText, yamlOfAnswer } from '../views/custom-resource.ts';
+import { runOrRequestApproval } from '../workflow/call-approval.ts';
+import type { Services } from '../workflow/services.ts';
 import { mayAccess, requireAccess, requireUnrestricted } from './access.ts';
 import { withInstants } from './moments.ts';
 import {
@@ -65,28 +66,18 @@ export interface CallRequest extends CallOrigin {
 }
 
 /** The services of every call. `bin/` supplies them. */
-export interface Gate<Services> extends CommitWaiter {
-  readonly services: Services;
+export interface Gate<S> extends CommitWaiter {
+  readonly services: S;
   readonly isDiskFull?: IsDiskFull;
   readonly edition: Edition;
   /** Runs heavy operations elsewhere; without it they run in place. */
-  readonly compute?: Compute<Services>;
+  readonly compute?: Compute<S>;
   /** `isUse` is false for what goes on after its request. @throws MeshError `unauthenticated` with what to do. */
   authenticate(bearer: string, origin: string, options?: { readonly isUse: boolean }): Promise<Caller>;
   /** Returns services whose store writes as one caller may, as long as `requireTimely` does not throw. */
-  servicesFor(caller: Caller, requireTimely?: () => void): Services;
+  servicesFor(caller: Caller, requireTimely?: () => void): S;
   /** Begins a call: see `Standstill.begin`. */
   begin?(signal: AbortSignal, readAt?: number): () => void;
-  /**
-   * Runs an operation, which writes only while its record is at the revision that the input names.
-   *
-   * @returns its answer, or a `PendingApproval` where a person has to approve it first
-   */
-  run(
-    operation: AnyOperation<Services>,
-    input: Readonly<Record<string, unknown>>,
-    context: CallContext<Services>,
-  ): Promise<unknown>;
   /** Called once for each refused call, for the audit log. Never throws. */
   refused(operation: string, error: MeshError, request: CallRequest, caller: Caller): void;
   /** Prepares the trace of a call, before it writes anything. @throws MeshError `invalid_input` where it cannot be recorded */
@@ -98,7 +89,7 @@ export interface Gate<Services> extends CommitWaiter {
  *
  * @throws MeshError for every expected failure; anything else is a bug.
  */
-export async function invoke<Services extends NetworkServices>(
+export async function invoke(
   operation: AnyOperation<Services>,
   sentRequest: CallRequest,
   gate: Gate<Services>,
@@ -136,12 +127,11 @@ export async function invoke<Services extends NetworkServices>(
     ended = traced(request.raw);
     const services = gate.servicesFor(caller, requireTimely);
     const { origin, isFromHost, signal, onStage } = request;
-    const asked = {
-      ...{ requestId, face, origin, signal },
+    const context: CallContext<Services> = {
+      ...{ services, caller, workspace, requestId, face, origin, signal },
       ...(isFromHost && { isFromHost }),
       ...(onStage && { onStage }),
     };
-    const context: CallContext<Services> = { services, caller, workspace, ...asked };
     const held = request.ifMatch ? await withRevision(operation, sent, request.ifMatch, context) : sent;
     const whole = request.isMergePatch ? await withMergePatch(operation, held, context) : held;
     const raw = await withInstants(operation.input, whole, async () => ({
@@ -161,7 +151,7 @@ export async function invoke<Services extends NetworkServices>(
       return request.takesJsonText && !shown ? text : asShown(text.parse());
     }
     const input = parseInput(operation, takesToken(operation) ? { ...raw, token: request.bearer } : raw);
-    const answer = await gate.run(operation, input as Readonly<Record<string, unknown>>, context);
+    const answer = await runOrRequestApproval(operation, input as CallRequest['raw'], context);
     const checked = isPending(answer) ? answer : operation.output.parse(answer);
     ended({ answer: checked });
     return isPending(answer) ? answer : await asShown(checked);
@@ -183,22 +173,22 @@ function problemOf(error: unknown, { ifMatch }: CallRequest): unknown {
 }
 
 /** Returns what an operation uses the disk for, as far as it says; the store checks its other writes. */
-function useOf<Services>({ effects, http, whenFull }: AnyOperation<Services>): keyof typeof LEAST_LEFT {
+function useOf({ effects, http, whenFull }: AnyOperation<Services>): keyof typeof LEAST_LEFT {
   if (effects.readOnlyHint || http.method === 'delete' || whenFull === 'works') return 'removal';
   if (whenFull === 'leaves the last') return 'trace';
   return http.method === 'put' || http.method === 'patch' ? 'change' : 'new';
 }
 
 /** Parses the input, runs a heavy operation and checks its answer, in a computing thread. @throws MeshError */
-export async function answerOf<Services>(
-  operation: AnyOperation<Services>,
+export async function answerOf<S>(
+  operation: AnyOperation<S>,
   raw: Readonly<Record<string, unknown>>,
-  context: CallContext<Services>,
+  context: CallContext<S>,
 ): Promise<unknown> {
   return operation.output.parse(await operation.run(parseInput(operation, raw) as never, context));
 }
 
-function isHeavy<Services>(
+function isHeavy(
   { cost }: AnyOperation<Services>,
   raw: Readonly<Record<string, unknown>>,
   services: Services,
@@ -207,11 +197,11 @@ function isHeavy<Services>(
 }
 
 /** An enrolment may ask for the token itself: it is part of what the device proves. */
-function takesToken<Services>({ access, input }: AnyOperation<Services>): boolean {
+function takesToken({ access, input }: AnyOperation<Services>): boolean {
   return access === 'enrolment' && 'token' in input.shape;
 }
 
-async function callerOf<Services>(access: Access, request: CallRequest, gate: Gate<Services>): Promise<Caller> {
+async function callerOf(access: Access, request: CallRequest, gate: Gate<Services>): Promise<Caller> {
   if (request.caller) return request.caller;
   if (access === 'public') return ANONYMOUS;
   if (!request.bearer)
@@ -220,7 +210,7 @@ async function callerOf<Services>(access: Access, request: CallRequest, gate: Ga
 }
 
 /** Looks at nothing but which arguments are there: whoever lacks the edition need not get the request right first. */
-function requireEdition<Services>(
+function requireEdition(
   { edition: needed, proWhen, title }: AnyOperation<Services>,
   raw: Readonly<Record<string, unknown>>,
   edition: Edition,
@@ -234,7 +224,7 @@ function requireEdition<Services>(
  *
  * @throws MeshError as `invoke` does
  */
-export async function requireStillAllowed<Services>(
+export async function requireStillAllowed(
   operation: AnyOperation<Services>,
   caller: Caller,
   workspace: string,
@@ -244,7 +234,7 @@ export async function requireStillAllowed<Services>(
   requireAccess(operation, caller, workspace);
 }
 
-function parseInput<Services>(operation: AnyOperation<Services>, raw: Readonly<Record<string, unknown>>): unknown {
+function parseInput<S>(operation: AnyOperation<S>, raw: Readonly<Record<string, unknown>>): unknown {
   const parsed = operation.input.safeParse(operation.spellings ? spelled(operation, raw) : raw, PLAINLY);
   if (parsed.success) return parsed.data;
   const errors = fieldErrorsOf(parsed.error);
@@ -252,7 +242,7 @@ function parseInput<Services>(operation: AnyOperation<Services>, raw: Readonly<R
 }
 
 /** A field that comes under two names is left under both, and so refused. */
-function spelled<Services>(operation: AnyOperation<Services>, raw: Readonly<Record<string, unknown>>) {
+function spelled<S>(operation: AnyOperation<S>, raw: Readonly<Record<string, unknown>>) {
   return Object.fromEntries(
     Object.entries(raw).map(([name, value]) => {
       const field = fieldOf(operation, name);

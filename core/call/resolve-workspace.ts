@@ -13,12 +13,9 @@ export interface CallOrigin {
   readonly workspaceHints: readonly (string | undefined)[];
 }
 
-export interface WorkspaceNames {
+export interface CommitWaiter {
   /** Id of the workspace that an id, slug or namespace names. */
   workspaceId(idOrSlug: string): Promise<string | undefined>;
-}
-
-export interface CommitWaiter extends WorkspaceNames {
   /** Resolves once what is kept in memory holds every change of these workspaces that was acknowledged before. */
   caughtUp(workspaces: readonly string[]): Promise<void>;
   /** Returns the caller that was verified lately with this bearer token, as long as that holds. */
@@ -52,7 +49,7 @@ export async function resolveWorkspace<Services>(
   operation: AnyOperation<Services>,
   request: Pick<CallOrigin, 'workspaceHints'> & { readonly raw: Readonly<Record<string, unknown>> },
   caller: Caller,
-  gate: WorkspaceNames & { readonly services: Services },
+  gate: Pick<CommitWaiter, 'workspaceId'> & { readonly services: Services },
 ): Promise<{ raw: Readonly<Record<string, unknown>>; workspace: string }> {
   if (operation.workspace === 'none') return { raw: request.raw, workspace: SYSTEM_WORKSPACE };
   if (operation.workspace === 'any') return { raw: request.raw, workspace: someWorkspace(operation, caller) };
@@ -91,7 +88,11 @@ export async function resolveWorkspace<Services>(
 }
 
 /** The id behind a name. Each name is refused on its own and in its own words, so that it tells nothing of others' workspaces. */
-export async function ownWorkspace(name: string, own: Caller['workspaces'], gate: WorkspaceNames): Promise<string> {
+export async function ownWorkspace(
+  name: string,
+  own: Caller['workspaces'],
+  gate: Pick<CommitWaiter, 'workspaceId'>,
+): Promise<string> {
   const id = await gate.workspaceId(name);
   if (id !== undefined && (own === 'all' || own.includes(id))) return id;
   throw new MeshError('not_found', `There is no workspace ${name} that you are a member of.`);

@@ -130,24 +130,16 @@ export function isChangedSince(error: unknown): error is MeshError {
 
 /** Writes nothing: the record that a revision was named of cannot be told. */
 function refusingStore(store: Store, revision: number): Store {
-  const refusing: Store = {
-    ...store,
-    async commit() {
-      throw new MeshError(
-        'conflict',
-        'The revision that you named cannot be checked, so nothing is written: name the record by its id.',
-        { expected_revision: revision },
-      );
-    },
-  };
-  return refusing;
+  const message = 'The revision that you named cannot be checked, so nothing is written: name the record by its id.';
+  const refusal = () => new MeshError('conflict', message, { expected_revision: revision });
+  return { ...store, commit: () => Promise.reject(refusal()) };
 }
 
 /** Adds the check to the commits of a call, until one has written the record. */
 function expectingStore(store: Store, workspace: string, expected: ExpectedRecord): Store {
   const { kind, name, revision } = expected;
   let isWritten = false;
-  const expecting: Store = {
+  return {
     ...store,
     async commit(partition, ops, context) {
       if (isWritten || partition !== workspace) return store.commit(partition, ops, context);
@@ -164,7 +156,6 @@ function expectingStore(store: Store, workspace: string, expected: ExpectedRecor
       }
     },
   };
-  return expecting;
 }
 
 function writes(op: Op, { kind, name }: RecordKey): boolean {

@@ -18,10 +18,9 @@ import { needsAnotherPerson } from './approvers.ts';
 import { requireNoDuplicate } from './duplicate-calls.ts';
 import { executeCall } from './execute-call.ts';
 import { namedPeers } from './named-peers.ts';
-import { openWorkflow } from './open-workflow.ts';
 import type { Services } from './services.ts';
 import { type RequestedCall, WORKFLOW_TTL_MS, type WorkflowSpec } from './workflow-record.ts';
-import { callWorkflows, isApprovedIn, openCall, workflowsOf } from './workflows.ts';
+import { callWorkflows, isApprovedIn, openCall, openWorkflow, workflowsOf } from './workflows.ts';
 import { assessWrites } from './writes-effect.ts';
 
 type Requested = Pick<AnyOperation<Services>, 'name' | 'title' | 'confidential' | 'ends' | 'addresses' | 'run'>;

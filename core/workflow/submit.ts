@@ -26,8 +26,8 @@ import { requireComputable } from '../write/weight.ts';
 import { specOf } from './apply.ts';
 import { ADMINISTRATOR_ROUTES, mayRoutePublic, needsAnotherPerson } from './approvers.ts';
 import { beyondReasons } from './assessment-fields.ts';
-import { openWorkflow } from './open-workflow.ts';
 import type { Services } from './services.ts';
+import { openWorkflow } from './workflows.ts';
 
 /** The outcome of submitted changes. */
 export type SubmitResult =
@@ -85,8 +85,7 @@ export async function submitChanges(
     if (needsAdministrator) throw new MeshError('forbidden', ADMINISTRATOR_ROUTES);
     await permitFirst(context, all, () => requireNoneIsolated(state, after));
     const basis = together(held.basis, isolationBasis(state));
-    const isDirect = ops.length > 0;
-    const direct = commitContext(context, why, { basis, ...(isDirect && { direct: true }) });
+    const direct = commitContext(context, why, { basis, ...(ops.length > 0 && { direct: true }) });
     const write = () => store.commit(workspace, all, direct);
     if (!alone) await write();
     else if ((await untilApproval(write)).status === 'needsApproval') return askForApproval(context, changes, why);

@@ -1,13 +1,20 @@
 import { concernedWorkspaces } from '../authority/concerned-workspaces.ts';
 import { changesDuty, decisionsIn, successorsIn, weakensApproval } from '../authority/decisions.ts';
 import { newJoinGrants } from '../authority/join-grants.ts';
-import { type Beyond, beyondAuthority, beyondDelegation, touchesNetwork } from '../authority/judge.ts';
-import { judgeControls, judgeShown, judgeWrites } from '../authority/judgements.ts';
+import {
+  type Beyond,
+  beyondAuthority,
+  beyondDelegation,
+  judgeControls,
+  judgeShown,
+  judgeWrites,
+  touchesNetwork,
+} from '../authority/judge.ts';
 import { requireShare } from '../authority/shares.ts';
 import { principalOf } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
-import type { Basis, Op } from '../base/ports.ts';
+import type { Basis } from '../base/ports.ts';
 import type { Asker } from '../compute/computation.ts';
 import { accountById } from '../identity/accounts.ts';
 import { keyOf } from './credentials.ts';
@@ -112,28 +119,17 @@ export async function requireApproval(draft: CallerDraft, call: WritingCall): Pr
   return restingOn(covered, await requireAsShown(draft, call, approved));
 }
 
+/** The end of a caller cancels their pending workflows, but not the one that carries out this end. */
 export async function joinWorkflow(draft: CallerDraft): Promise<CallerDraft> {
   const executed = (await draft.approved?.takeOps(draft.workspace)) ?? [];
-  return executed.length === 0 ? draft : { ...draft, ops: [...without(draft.ops, executed), ...executed] };
-}
-
-/**
- * Returns the ops without those on records of the executed workflow: the end of a caller cancels their pending workflows, but
- * not the one that carries out this end.
- */
-function without(ops: readonly Op[], executed: readonly Op[]): readonly Op[] {
-  const carriedOut = new Set(executed.map(keyOf));
-  return ops.filter((op) => !carriedOut.has(keyOf(op)));
+  const workflows = new Set(executed.map(keyOf));
+  return { ...draft, ops: [...draft.ops.filter((op) => !workflows.has(keyOf(op))), ...executed] };
 }
 
 /** @throws MeshError `conflict` where more controls would fail than the person was told */
 function requireControlsAsShown({ failsControls }: Need, approved: Approved): void {
   const more = failsControls.filter((control) => !approved.failsControls.has(control));
-  if (more.length === 0) return;
-  throw new MeshError(
-    'conflict',
-    `The network has changed since, and this would fail ${more.join(', ')} too: make the call again to ask anew.`,
-  );
+  if (more.length > 0) throw changedSince(`fail ${more.join(', ')} too`);
 }
 
 /**
@@ -143,14 +139,13 @@ function requireControlsAsShown({ failsControls }: Need, approved: Approved): vo
  * @throws MeshError `conflict` when it would do something else than what was shown
  */
 async function requireAsShown(draft: CallerDraft, call: WritingCall, { shown }: Approved): Promise<Basis> {
-  const { basis, digest, opensNothing } = await call.computed(
-    judgeShown,
-    { writes: draft.writes },
-    askerOf(draft, call),
-  );
+  const { writes } = draft;
+  const { basis, digest, opensNothing } = await call.computed(judgeShown, { writes }, askerOf(draft, call));
   if (call.progress.hasShown ? opensNothing : digest === shown) return basis;
-  throw new MeshError(
-    'conflict',
-    'The network has changed since, and this would do something else than was shown: make the call again to ask anew.',
-  );
+  throw changedSince('do something else than was shown');
+}
+
+function changedSince(would: string): MeshError {
+  const message = `The network has changed since, and this would ${would}: make the call again to ask anew.`;
+  return new MeshError('conflict', message);
 }

@@ -11,7 +11,8 @@ import { WRITTEN_BY } from '../model/written-by.ts';
 import type { CallerDraft, WritingCall } from './draft.ts';
 
 /** The store asks at the moment of the commit. Later writes of the same call complete it, even if the caller has gone. */
-export function beginInTime(draft: CallerDraft, { progress, requireTimely }: WritingCall): CallerDraft {
+export async function beginInTime(draft: CallerDraft, call: WritingCall): Promise<CallerDraft> {
+  const { progress, requireTimely } = call;
   return progress.hasWritten ? draft : { ...draft, context: { ...draft.context, requireTimely } };
 }
 
@@ -22,25 +23,20 @@ export async function checkStanding(draft: CallerDraft, call: WritingCall): Prom
 }
 
 export async function holdStanding(draft: CallerDraft, call: WritingCall): Promise<CallerDraft> {
-  if (draft.context.isApproved || call.progress.hasEnded) return draft;
+  const { store, caller, progress } = call;
+  const { workspace, context } = draft;
+  if (context.isApproved || progress.hasEnded) return draft;
   // Read before the caller is asked for again, so that a change in between fails the commit.
-  const { store, caller } = call;
-  const [held] = await Promise.all([
-    heldTo(store, draft.workspace, caller),
-    store.caughtUp([SYSTEM_WORKSPACE, draft.workspace]),
-  ]);
-  await requireStillMay(call, draft.workspace, caller);
+  const [held] = await Promise.all([heldTo(store, workspace, caller), store.caughtUp([SYSTEM_WORKSPACE, workspace])]);
+  await requireStillMay(call, workspace, caller);
   return held ? { ...draft, held, ops: [held, ...draft.ops] } : draft;
 }
 
 /** Tells whether a commit failed because the record that its caller is held to has changed. */
-export async function hasMoved(
-  { workspace, held }: CallerDraft,
-  { store, caller }: WritingCall,
-  error: unknown,
-): Promise<boolean> {
+export async function hasMoved(draft: CallerDraft, call: WritingCall, error: unknown): Promise<boolean> {
+  const { workspace, held } = draft;
   if (!held || !(error instanceof StoreError) || error.code !== 'conflict') return false;
-  return (await heldTo(store, workspace, caller))?.revision !== held.revision;
+  return (await heldTo(call.store, workspace, call.caller))?.revision !== held.revision;
 }
 
 /**

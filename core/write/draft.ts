@@ -24,10 +24,7 @@ export interface CallerDraft extends Draft {
 }
 
 /** Returns the draft for the next stage, or the result that the write ends with. @throws MeshError for a refusal; StoreError */
-export type Stage = (
-  draft: CallerDraft,
-  call: WritingCall,
-) => CallerDraft | WriteResult | Promise<CallerDraft | WriteResult>;
+export type Stage = (draft: CallerDraft, call: WritingCall) => Promise<CallerDraft | WriteResult>;
 
 /** A person's approval, with the ops that its first commit writes besides. */
 export interface Approved {

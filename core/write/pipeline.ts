@@ -1,9 +1,9 @@
-import { withDepartures } from '../assertions/departed.ts';
+import { keepDepartures } from '../assertions/departed.ts';
 import { writesIn } from '../authority/writes.ts';
 import { principalOf } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { type Op, type Store, StoreError } from '../base/ports.ts';
-import { type IsDiskFull, requireEventRoom, requireRoom } from '../base/reserve.ts';
+import { type IsDiskFull, requireEventRoom, reserveRoom } from '../base/reserve.ts';
 import { judgements } from '../base/serialise.ts';
 import { joinWorkflow, judge, requireApproval, requireDelegated } from './approval.ts';
 import { beginInTime, checkStanding, concerns, hasMoved, holdStanding, signRecords } from './credentials.ts';
@@ -149,15 +149,6 @@ async function readRecords(draft: CallerDraft, { store, approved }: WritingCall)
 
 async function askRequesters({ context: { requireAskers, ...context }, ...draft }: Draft): Promise<Draft> {
   await requireAskers?.();
-  return { ...draft, context };
-}
-
-async function keepDepartures(draft: Draft, { store }: StoreServices): Promise<Draft> {
-  return { ...draft, ops: await withDepartures(store, draft.workspace, draft.ops) };
-}
-
-function reserveRoom({ context: { fromReserve, ...context }, ...draft }: Draft, { isDiskFull }: StoreServices): Draft {
-  if (!fromReserve) requireRoom(isDiskFull, draft.ops);
   return { ...draft, context };
 }
 

@@ -17,8 +17,11 @@ export async function limitWeight(draft: Draft, services: Uses): Promise<Draft> 
   const { workspace, ops, context } = draft;
   if (!ops.some(mayWeigh)) return draft;
   const state = await services.states.current(workspace);
-  const find: Parameters<typeof writesOf>[1] = ({ kind, name }) => recordIn(state, kind, name);
-  const after = () => stateAfter(state, writesOf(ops, find));
+  const after = () =>
+    stateAfter(
+      state,
+      writesOf(ops, ({ kind, name }) => recordIn(state, kind, name)),
+    );
   return restingOn(draft, requireComputable(services, state, ops, after, isAgents(context)));
 }
 

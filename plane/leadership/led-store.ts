@@ -16,7 +16,7 @@ export function underFence(
   };
   const commit: Store['commit'] = async (workspace, ops, context) =>
     store.commit(workspace, ops, { ...context, fence: held() });
-  const led: Store = {
+  return {
     ...store,
     commit,
     /** A batch that only tells events makes no revision. */
@@ -27,5 +27,4 @@ export function underFence(
     },
     compact: async (workspace, upTo, keep) => store.compact(workspace, upTo, keep, held()),
   };
-  return led;
 }

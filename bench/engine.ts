@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { type PolicySpec, policySpecSchema } from '../core/model/policy.ts';
 import { createEngine } from '../core/reachability/engine.ts';
 import { generator, networkOf, PORTS, type Size } from './network.ts';
+import { median } from './report.ts';
 
 const { positionals } = parseArgs({ allowPositionals: true });
 const ROUNDS = Number(positionals[0] ?? 7);
@@ -86,8 +87,4 @@ function timed<T>(times: number[], run: () => T): T {
   const { user, system } = process.threadCpuUsage(start);
   times.push((user + system) / 1_000);
   return result;
-}
-
-function median(times: readonly number[]): number {
-  return times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0;
 }

@@ -1,11 +1,21 @@
-# Starts $name, mesh or meshd, with the Node 24 that npm install brought, whatever the system's own version is.
+# Starts $name, mesh or meshd: in a checkout with the Node 24 that npm install brought, else with that of the machine.
 here=$(dirname "$(readlink -f "$0")")
 main=$here/$name.ts
-# An installed package brings it compiled: Node runs no TypeScript below node_modules.
-[ -f "$main" ] || main=$here/../dist/bin/$name.js
-node=$here/../node_modules/.bin/node
-[ -x "$node" ] || node=$here/../../.bin/node
-[ -x "$node" ] || { echo "$name: run npm install in $(dirname "$here") first" >&2; exit 1; }
+if [ -f "$main" ]; then
+  node=$here/../node_modules/.bin/node
+  [ -x "$node" ] || { echo "$name: run npm install in $(dirname "$here") first" >&2; exit 1; }
+else
+  # An installed package brings it compiled: Node runs no TypeScript below node_modules.
+  main=$here/../dist/bin/$name.js
+  node=node
+  # Services and MCP clients have a shorter PATH: npm install -g puts the package beside the Node that ran it.
+  case $here in */lib/node_modules/mesh/bin) [ ! -x "$here/../../../../bin/node" ] || node=$here/../../../../bin/node ;; esac
+  version=$("$node" --version 2>/dev/null)
+  case $version in
+  v2[4-9].* | v[3-9][0-9].*) ;;
+  *) echo "$name: needs Node 24 or newer on PATH, and found ${version:-none}: https://nodejs.org/en/download" >&2; exit 1 ;;
+  esac
+fi
 # What was compiled is kept for the next start (docs/platform.md). Never where another user could write what root then runs.
 if [ -z "$NODE_COMPILE_CACHE" ]; then
   if [ "$(id -u)" = 0 ]; then NODE_COMPILE_CACHE=/var/cache/mesh; else NODE_COMPILE_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/mesh; fi

@@ -131,15 +131,17 @@ async function uninstall({ interface: name }: ServiceOptions): Promise<Answer> {
 function serviceOf(options: readonly string[], { configDir, interface: interfaceName }: ServiceOptions): NodeService {
   const directory = nodeDirectory(configDir);
   const installation = realpathSync(path.resolve(path.dirname(ownLauncher()), '..'));
-  if ([directory, installation, ...options].some((word) => /\p{Cc}/u.test(word)))
+  const isOwnNode = process.execPath.startsWith(`${installation}/`);
+  const software = isOwnNode ? [installation] : [installation, process.execPath];
+  if ([directory, ...software, ...options].some((word) => /\p{Cc}/u.test(word)))
     throw new CliError('A service takes no line breaks or control characters in paths and options.', EXIT.input);
   const launcher = installedLauncher();
-  const unfit = [directory, installation, launcher].find((place) => UNFIT_FOR_PLACES.test(place));
+  const unfit = [directory, ...software, launcher].find((place) => UNFIT_FOR_PLACES.test(place));
   if (unfit !== undefined && process.platform !== 'darwin')
     throw new CliError(`systemd takes no colon, quote or backslash in ${unfit}: use another directory.`, EXIT.input);
   return {
     launcher,
-    installation,
+    software,
     directory,
     isDirectoryRoots: !existsSync(directory) || statSync(directory).uid === 0,
     interfaceName,

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
+import judges from './npm-judges/package.json' with { type: 'json' };
 import type { Expression } from './regular-expressions.ts';
 
 /** In the repository: a clean clone asks the checker for what is new alone. */
@@ -8,19 +9,19 @@ const FILE = path.resolve('test/safe-expressions.json');
 const keptSchema = z.strictObject({ checker: z.string(), safe: z.array(z.string()) });
 type Kept = z.output<typeof keptSchema>;
 
+/** The version of the checker: of another one nothing is known. */
+const CHECKER = judges.dependencies.recheck;
+
 /**
  * Expressions that the checker found safe: the same text gets the same verdict, and to ask for all of them takes minutes of a
- * processor. `npm run test:long` asks for all.
+ * processor.
  */
 export class KnownSafe {
-  readonly #checker: string;
   readonly #known: ReadonlySet<string>;
 
-  /** @param checker its version and options: of another one nothing is known */
-  constructor(checker: string) {
-    this.#checker = checker;
+  constructor() {
     const kept = read();
-    this.#known = new Set(kept.checker === checker && process.env['MESH_LONG'] === undefined ? kept.safe : []);
+    this.#known = new Set(kept.checker === CHECKER ? kept.safe : []);
   }
 
   has(expression: Expression): boolean {
@@ -29,7 +30,7 @@ export class KnownSafe {
 
   /** Keeps these, and forgets those that stand nowhere any more. */
   keep(expressions: readonly Expression[]): void {
-    const kept: Kept = { checker: this.#checker, safe: [...new Set(expressions.map(textOf))].sort() };
+    const kept: Kept = { checker: CHECKER, safe: [...new Set(expressions.map(textOf))].sort() };
     const text = `${JSON.stringify(kept, null, 2)}\n`;
     if (text !== readFileSync(FILE, 'utf8')) writeFileSync(FILE, text);
   }

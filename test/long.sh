@@ -5,14 +5,15 @@ set -eu
 
 sh test/system-packages.sh lab && sh test/systemd-resolved.sh
 MESH_LONG=1 vitest run --project lab
-MESH_LONG=1 vitest run --project unit authority.property regular-expressions pushed-deltas every-word never-wider \
+MESH_LONG=1 vitest run --project unit authority.property pushed-deltas every-word never-wider \
   llm/grammar/builtin.test evals/faithful
 MESH_LONG=1 vitest run --project scenario outage test/faults
 
 sh test/system-packages.sh web
 MESH_LONG=1 vitest run --project web every-page failed-reads
 
-sh test/system-packages.sh servers && sh test/mongod.sh
+sh test/system-packages.sh servers && sh test/mongod.sh && sh test/npm-judges.sh
+MESH_LONG=1 vitest run --project servers regular-expressions
 # Four machines boot at once: alone, for they wait for what others hold of the host.
 MESH_LONG=1 vitest run --project servers scenarios/deploy-page
 MESH_LONG=1 vitest run --project servers test/faults scenarios/histories scenarios/partition scenarios/step-downs \

@@ -32,7 +32,7 @@ describe.skipIf(!isInstalled('systemd-analyze'))('systemd finds no fault', () =>
       for (const installation of [directory, '/opt/mesh']) {
         const node = {
           launcher,
-          installation,
+          software: [installation, process.execPath],
           directory: place,
           isDirectoryRoots: true,
           interfaceName: 'mesh0',

@@ -6,7 +6,7 @@ import { systemdUnit } from './systemd-unit.ts';
 
 const USUAL: NodeService = {
   launcher: '/usr/local/bin/mesh',
-  installation: '/usr/local/lib/node_modules/mesh',
+  software: ['/usr/local/lib/node_modules/mesh', '/usr/local/bin/node'],
   directory: '/root/.mesh',
   isDirectoryRoots: true,
   interfaceName: 'mesh0',
@@ -19,10 +19,17 @@ describe('the unit of a node', () => {
     expect(readFileSync('deploy/mesh.service', 'utf8')).toBe(systemdUnit(USUAL));
   });
 
-  test('sees of homes its own directory alone, and this software where that lies in one', () => {
-    const home = systemdUnit({ ...USUAL, directory: '/home/ada/.mesh', installation: '/home/ada/my mesh' });
+  test('sees of homes its own directory alone, and the software where that lies in one', () => {
+    const home = systemdUnit({
+      ...USUAL,
+      directory: '/home/ada/.mesh',
+      software: ['/home/ada/my mesh', '/home/ada/.nvm/bin/node'],
+    });
     expect(lineOf(home, 'BindPaths')).toEqual(['BindPaths=/home/ada/.mesh']);
-    expect(lineOf(home, 'BindReadOnlyPaths')).toEqual(['BindReadOnlyPaths="/home/ada/my mesh"']);
+    expect(lineOf(home, 'BindReadOnlyPaths')).toEqual([
+      'BindReadOnlyPaths="/home/ada/my mesh"',
+      'BindReadOnlyPaths=/home/ada/.nvm/bin/node',
+    ]);
     const elsewhere = systemdUnit({ ...USUAL, directory: '/srv/mesh' });
     expect([lineOf(elsewhere, 'BindPaths'), lineOf(elsewhere, 'BindReadOnlyPaths')]).toEqual([[], []]);
     expect(elsewhere).toContain('\nReadWritePaths=/srv/mesh\n');

@@ -2,8 +2,8 @@
 export interface NodeService {
   /** The command as it is installed. */
   readonly launcher: string;
-  /** The directory of this software, which has to be readable wherever it is. */
-  readonly installation: string;
+  /** The directory of this software and the Node that runs it, which have to be readable wherever they are. */
+  readonly software: readonly string[];
   /** The directory that `mesh init` wrote. */
   readonly directory: string;
   readonly isDirectoryRoots: boolean;

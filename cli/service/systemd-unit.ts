@@ -95,14 +95,14 @@ ReadWritePaths=-/etc/ufw -/etc/firewalld ${LOCKS.map((lock) => `-${lock}`).join(
 `;
 }
 
-/** Homes are empty, but for the directory of the node and this software where they lie there. */
-function placeOf({ directory, installation }: NodeService): string {
+/** Homes are empty, but for the directory of the node and the software where they lie there. */
+function placeOf({ directory, software }: NodeService): string {
   const isHidden = (place: string) => HIDDEN.some((hidden) => `${place}/`.startsWith(`${hidden}/`));
-  const software = isHidden(installation) ? `BindReadOnlyPaths=${placeQuoted(installation)}\n` : '';
+  const readable = software.filter(isHidden).map((place) => `BindReadOnlyPaths=${placeQuoted(place)}\n`);
   const state = isHidden(directory)
     ? `BindPaths=${placeQuoted(directory)}\n`
     : `ReadWritePaths=${placeQuoted(directory)}\n`;
-  return `ProtectHome=tmpfs\n${state}${software}`;
+  return `ProtectHome=tmpfs\n${state}${readable.join('')}`;
 }
 
 /**

@@ -8,7 +8,7 @@ import { systemd } from './systemd.ts';
 
 const SERVICE: NodeService = {
   launcher: '/usr/local/bin/mesh',
-  installation: '/opt/mesh',
+  software: ['/opt/mesh'],
   directory: '/root/.mesh',
   isDirectoryRoots: true,
   interfaceName: 'mesh1',

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -26,7 +26,7 @@ beforeAll(async () => {
     shell: true,
   });
   const [{ filename }] = JSON.parse(packed) as [{ filename: string }];
-  const place = path.join(home, 'node_modules/mesh');
+  const place = path.join(home, 'lib/node_modules/mesh');
   await untar(path.join(home, filename), place);
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(place, 'node_modules'));
   bin = path.join(place, 'bin');
@@ -62,4 +62,26 @@ describe('the package that npm pack makes', () => {
       await meshd.stop();
     }
   });
+
+  test('names the Node that it needs where an older one is on PATH', async () => {
+    const PATH = withNode('old', 'echo v20.20.2');
+    const { code, stderr } = await run(path.join(bin, 'mesh'), ['--version'], { env: { HOME: home, PATH } });
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^mesh: needs Node 24 .* found v20\.20\.2: https:/)]);
+  });
+
+  test('runs on the Node whose npm installed it, also where PATH does not lead to it', async () => {
+    const PATH = withNode('other', 'echo v20.20.2');
+    symlinkSync(process.execPath, path.join(home, 'bin/node'));
+    const { code, stderr } = await run(path.join(bin, 'mesh'), ['--version'], { env: { HOME: home, PATH } });
+    rmSync(path.join(home, 'bin/node'));
+    expect([code, stderr]).toEqual([0, '']);
+  });
+
+  function withNode(folder: string, script: string): string {
+    const programs = path.join(home, folder);
+    mkdirSync(programs);
+    mkdirSync(path.join(home, 'bin'), { recursive: true });
+    writeFileSync(path.join(programs, 'node'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    return `${programs}:${process.env['PATH']}`;
+  }
 });

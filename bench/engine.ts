@@ -2,10 +2,12 @@
  * The reachability engine at the sizes it promises: `node bench/engine.ts [rounds]`.
  * Prints a Markdown table of medians; `docs/benchmarks/engine.md` keeps one.
  */
+
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type PolicySpec, policySpecSchema } from '../core/model/policy.ts';
 import { createEngine } from '../core/reachability/engine.ts';
+import { countPairs } from '../core/reachability/matrix.ts';
 import { generator, networkOf, PORTS, type Size } from './network.ts';
 import { median } from './report.ts';
 
@@ -49,7 +51,7 @@ function measure(size: Size): string {
       spec: editOf(policySpecSchema.parse(edited.policies[1]?.spec)),
     });
     timed(edit, () => engine.compile({ ...edited, policies }).prepare());
-    pairs = timed(count, () => reach.countPairs());
+    pairs = timed(count, () => countPairs(reach));
     classes = reach.parts.space.classes.length;
     query.push(pointQueryMs(reach, size.peers));
   }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { z } from 'zod';
 import { applyNetworkChange } from '../tools/intents/apply-network-change.ts';
 import { planNetworkChange } from '../tools/intents/plan-network-change.ts';
 import { getMe } from '../tools/users/get-me.ts';
@@ -15,17 +16,7 @@ interface PlanOptions extends TargetOptions {
   readonly approver?: string;
 }
 
-export interface Plan {
-  readonly plan_id: string;
-  readonly diff_markdown: string;
-  readonly changes: readonly unknown[];
-  readonly another_person?: true;
-}
-
-interface Workflow {
-  readonly workflow_id: string;
-  readonly message: string;
-}
+type Plan = z.output<typeof planNetworkChange.output>;
 
 /** `mesh plan "sentence"`: what a change would open and close; with `--apply` it goes into the approval workflow. */
 export function definePlan(command: Command): void {
@@ -40,7 +31,7 @@ export function definePlan(command: Command): void {
 
 async function plan(words: string[], { apply, approver, ...options }: PlanOptions): Promise<Answer> {
   const target = targetOf(options);
-  const planned = (await callOperation(target, planNetworkChange, { intent: words.join(' ') })) as Plan;
+  const planned = await callOperation(target, planNetworkChange, { intent: words.join(' ') });
   const { plan_id: id, diff_markdown: markdown, changes, another_person: isAnother } = planned;
   const text = renderedMarkdown(markdown);
   if (!apply) {
@@ -60,11 +51,11 @@ export async function applyPlan(
   approver: string | undefined,
 ): Promise<Answer> {
   const values = { plan_id: plan.plan_id, approved_by: approver ?? (await ownName(target)) };
-  const workflow = (await callOperation(target, applyNetworkChange, values)) as Workflow;
+  const workflow = await callOperation(target, applyNetworkChange, values);
   tellWaiting(workflow);
   return { value: { plan, workflow }, text: [...shown, workflow.message], ...exitOf(workflow) };
 }
 
 async function ownName(target: Target): Promise<string> {
-  return ((await callOperation(target, getMe, {})) as { username: string }).username;
+  return (await callOperation(target, getMe, {})).username;
 }

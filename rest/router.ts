@@ -108,6 +108,7 @@ function buildAnswer(operation: AnyOperation<Services>, { gate, log, metrics, he
   return async (request: Parameters<RequestHandler>[0], response: Response, { path, search, match }: Target) => {
     const startedAt = performance.now();
     const requestId = requestIdOf(request.headers['x-request-id']);
+    const origin = originOf(request);
     const abort = new AbortController();
     const leave = () => abort.abort();
     // Stop computing when the caller may have gone: a half-closed connection can be a closed one.
@@ -136,7 +137,7 @@ function buildAnswer(operation: AnyOperation<Services>, { gate, log, metrics, he
         bearer: credentialOf(request) ?? (enrols ? takeToken(raw, operation) : undefined),
         workspaceHints: [workspace, headerOf(request.headers['x-workspace-id'])],
         face: 'rest',
-        origin: originOf(request),
+        origin,
         ...(isHostUser && { isFromHost: () => isHostUser(request.socket) }),
         wire: headerOf(request.headers[WIRE_HEADER.toLowerCase()]),
         requestId,
@@ -208,7 +209,7 @@ function buildAnswer(operation: AnyOperation<Services>, { gate, log, metrics, he
         requestId,
         operation: name,
         ...who,
-        address: originOf(request),
+        address: origin,
         ms: Math.round(seconds * 1_000),
       };
       if (failure) logFailure(log, failure.error, failure.problem, fields);

@@ -24,9 +24,7 @@ export interface Rules {
 /** Protocols: everything in these folders but the named files is without sockets, timers, clocks and randomness. */
 const PURE = ['net/', 'client/paths/'];
 const EDGES: ReadonlySet<string> = new Set([
-  ...['bus', 'client-connection', 'listener', 'sniff', 'steady-clock', 'thread', 'worker'].map(
-    (name) => `net/nats/${name}.ts`,
-  ),
+  ...['bus', 'client-connection', 'listener', 'steady-clock', 'thread', 'worker'].map((name) => `net/nats/${name}.ts`),
   ...['account-updates', 'external-bus', 'keep-connected', 'server-identity'].map((name) => `net/bus/${name}.ts`),
   ...['dial', 'listener', 'remote'].map((name) => `net/relay/${name}.ts`),
   'net/stun/listener.ts',

@@ -1,4 +1,3 @@
-import type { FieldChange } from './field-changes.ts';
 import type { Kind, RecordDraft, RecordGroup, RecordKey, StoredRecord } from './record.ts';
 import type { WriteQueue } from './write-queue.ts';
 
@@ -119,6 +118,17 @@ export interface Commit
   readonly at: number;
   /** In the order of the batch. `commits` and `watch` list changes of kinds with kept history only. */
   readonly changes: readonly Change[];
+}
+
+/** A field before and after a change, as text. A secret has neither value; only the change itself is recorded. */
+export interface FieldChange {
+  /** A field inside another is named by its path: `compliance.secondPerson`. */
+  readonly field: string;
+  /** Absent where there was none. */
+  readonly from?: string | undefined;
+  /** Absent where there is none any more. */
+  readonly to?: string | undefined;
+  readonly isSecret?: true | undefined;
 }
 
 /** A commit or a lone security event, as the audit log lists it. */

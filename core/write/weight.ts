@@ -2,6 +2,7 @@ import { stateAfter } from '../authority/state-after.ts';
 import { writesOf } from '../authority/writes.ts';
 import type { Basis, CommitContext, Op } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
+import { allRulesOf } from '../model/meaning.ts';
 import { sameAccess } from '../model/peer-access.ts';
 import type { PolicyRecord } from '../model/resources.ts';
 import { MAX_WEIGHT, MAX_WEIGHT_BY_AGENTS, mostOf, tooHeavy, weightOf } from '../reachability/weight.ts';
@@ -100,8 +101,7 @@ const known = new WeakMap<StoredRecord['spec'] & object, ReadonlyMap<string, num
 function portsOf({ spec }: PolicyRecord): ReadonlyMap<string, number> {
   const before = known.get(spec);
   if (before) return before;
-  const rules = [...(spec.ingress ?? []), ...(spec.egress ?? [])];
-  const lists = new Map(rules.map(({ ports = [] }) => [JSON.stringify(ports), ports.length]));
+  const lists = new Map(allRulesOf(spec).map(({ ports }) => [JSON.stringify(ports), ports.length]));
   known.set(spec, lists);
   return lists;
 }

@@ -1,13 +1,14 @@
 import { z } from 'zod';
+import { invalidInput } from '../../core/base/errors.ts';
 import { listOf } from '../../core/base/list.ts';
 import { CREATE } from '../../core/base/operation.ts';
 import { lineOfText, linesOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { changeInputSchema, MAX_CHANGES, parseChanges } from '../../core/intent/plan/change-input.ts';
 import { expectationInputSchema, expectationOf, MAX_EXPECTATIONS } from '../../core/intent/plan/expectation-input.ts';
 import { planNetworkChange as planChange } from '../../core/intent/plan/plan.ts';
+import type { RevertTarget } from '../../core/intent/plan/planner.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { briefPlan, planSchema, planView } from './plan-view.ts';
-import { revertTargetOf } from './revert-target-input.ts';
 
 const MAX_HISTORY = 10;
 
@@ -52,3 +53,13 @@ export const planNetworkChange = defineHeavyOperation({
     return planView(context, plan, dryRun);
   },
 });
+
+/** Parses the target of a revert. @throws MeshError `invalid_input` */
+function revertTargetOf(text: string): RevertTarget {
+  if (text === 'last') return { to: 'before-last' };
+  if (text.startsWith('wf_')) return { to: 'before-workflow', id: text };
+  if (text.startsWith('snap_')) return { to: 'snapshot', id: text };
+  if (/^[0-9]{1,15}$/.test(text)) return { to: 'revision', revision: Number(text) };
+  const detail = 'Name what to undo: last, the id of a workflow, or a revision or the id of a snapshot to go back to.';
+  throw invalidInput([{ pointer: '/revert', detail }], `/revert: ${detail}`);
+}

@@ -47,7 +47,7 @@ export async function startServices(
   const compute = startCompute(storeUrl(config), configDir, { clock, log, settings, logs: keys.logs });
   const { store, shared } = needs;
   const given = { store, shared, clock, log, edition: env.MESH_EDITION, keys, busKeys, graphEpoch };
-  const services = buildServices({ ...given, planner, narrator, settings, compute });
+  const services = buildServices({ ...given, isDiskFull, planner, narrator, settings, compute });
   parts.onStop('trace of calls', () => services.calls.close());
   networkMetrics(metrics, services);
   if (compute) metrics.append(async () => computeMetrics(compute));

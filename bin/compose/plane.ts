@@ -2,7 +2,6 @@ import { mkdirSync } from 'node:fs';
 import { setTimeout as after } from 'node:timers/promises';
 import { GuardedClock } from '../../core/base/guarded-clock.ts';
 import type { Clock, Log } from '../../core/base/ports.ts';
-import { reservedStore } from '../../core/base/reserve.ts';
 import { Secret } from '../../core/base/secret.ts';
 import type { ServiceGate } from '../../core/call/gate.ts';
 import { ensureFirstAccounts } from '../../core/identity/first-accounts.ts';
@@ -99,7 +98,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const { shared } = opened.store;
     const relayToken = env.MESH_LRP_AUTH_TOKEN ?? new Secret(opened.credentials.relayToken);
     const keys = buildKeyring(opened.credentials, relayToken, opened.heads);
-    const store = reservedStore(measured(opened.store, metrics), disk.isFull);
+    const store = measured(opened.store, metrics);
     diskMetrics(metrics, disk);
     const guarded = { mark: clockMarkIn(configDir), store, log, serverNow: shared?.now };
     const guard =

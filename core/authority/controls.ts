@@ -11,9 +11,9 @@ import type { WorkspaceSettings } from '../model/workspaces.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
-import type { Comparison } from './excess.ts';
 import { type JoinGrant, labelsJoining, type NamedLabels, namedLabels } from './label-sets.ts';
 import { MAX_NEWCOMERS, withThoseOf } from './newcomers.ts';
+import type { Comparison } from './state-after.ts';
 
 interface Later {
   /** Labels that devices get from the tokens that are out. */

@@ -3,10 +3,26 @@ import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { AnyOperation } from '../base/operation.ts';
 import { mayCall } from './access.ts';
-import type { CallRequest, Gate } from './invoke.ts';
 
-type CommitWaiter = Pick<Gate<unknown>, 'caughtUp' | 'known' | 'workspaceId'>;
-type CallOrigin = Pick<CallRequest, 'bearer' | 'caller' | 'workspaceHints'>;
+type Input = Readonly<Record<string, unknown>>;
+
+/** The credential of a call, and the workspaces that it names. */
+export interface CallOrigin {
+  readonly bearer: string | undefined;
+  /** A principal that the face itself vouches for: the one of a plane on stdio. */
+  readonly caller?: Caller;
+  /** From `:workspaceId` in the path and from `X-Workspace-Id`. */
+  readonly workspaceHints: readonly (string | undefined)[];
+}
+
+export interface CommitWaiter {
+  /** Id of the workspace that an id, slug or namespace names. */
+  workspaceId(idOrSlug: string): Promise<string | undefined>;
+  /** Resolves once what is kept in memory holds every change of these workspaces that was acknowledged before. */
+  caughtUp(workspaces: readonly string[]): Promise<void>;
+  /** Returns the caller that was verified lately with this bearer token, as long as that holds. */
+  known(bearer: string): Caller | undefined;
+}
 
 /**
  * Waits until memory holds all commits that were acknowledged before a call: those of the installation, which say who its
@@ -34,10 +50,10 @@ function onlyWorkspaceOf({ caller, bearer }: CallOrigin, gate: CommitWaiter): re
 /** Returns the workspace of a call, by its path, header, field, token or record, and the input without the field. */
 export async function resolveWorkspace<Services>(
   operation: AnyOperation<Services>,
-  request: CallRequest,
+  request: Pick<CallOrigin, 'workspaceHints'> & { readonly raw: Input },
   caller: Caller,
-  gate: Gate<Services>,
-): Promise<{ raw: Readonly<Record<string, unknown>>; workspace: string }> {
+  gate: Pick<CommitWaiter, 'workspaceId'> & { readonly services: Services },
+): Promise<{ raw: Input; workspace: string }> {
   if (operation.workspace === 'none') return { raw: request.raw, workspace: SYSTEM_WORKSPACE };
   if (operation.workspace === 'any') return { raw: request.raw, workspace: someWorkspace(operation, caller) };
   const { raw, named } = withoutName(request.raw);
@@ -74,17 +90,17 @@ export async function resolveWorkspace<Services>(
 }
 
 /** Most inputs have no such field, and a copy of each would cost more than the rest of this. */
-function withoutName(sent: CallRequest['raw']): { readonly raw: CallRequest['raw']; readonly named: unknown } {
+function withoutName(sent: Input): { readonly raw: Input; readonly named: unknown } {
   if (!Object.hasOwn(sent, 'workspace_id')) return { raw: sent, named: undefined };
   const { workspace_id: named, ...raw } = sent;
   return { raw, named };
 }
 
 /** The id behind a name. Each name is refused on its own and in its own words, so that it tells nothing of others' workspaces. */
-export async function ownWorkspace<Services>(
+export async function ownWorkspace(
   name: string,
   own: Caller['workspaces'],
-  gate: Gate<Services>,
+  gate: Pick<CommitWaiter, 'workspaceId'>,
 ): Promise<string> {
   const id = await gate.workspaceId(name);
   if (id !== undefined && (own === 'all' || own.includes(id))) return id;

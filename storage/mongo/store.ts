@@ -1,5 +1,6 @@
 import { endProcess } from '../../core/base/end-process.ts';
 import type { Clock, Commit, Log, StoreError } from '../../core/base/ports.ts';
+import { WriteQueue } from '../../core/base/write-queue.ts';
 import type { OpenStore, StoreUpkeep } from '../engine.ts';
 import { buildFeed } from '../feed.ts';
 import { compactVersions } from './compact.ts';
@@ -68,7 +69,7 @@ async function storeOn(
 
   return {
     ...reads,
-    turns,
+    queue: new WriteQueue(turns),
     upkeep: noUpkeep,
     shared: { ...installationIn(connection), ...sharedState(connection, clock) },
     commit: async (workspace, ops, context) => (await groupCommit.enqueue({ workspace, ops, context })) as Commit,

@@ -7,6 +7,7 @@ import type { RecordDraft } from '../core/base/record.ts';
 import { silentLog } from '../core/base/silent-log.ts';
 import type { openStore } from '../storage/open.ts';
 import { draft } from './draft.ts';
+import { median } from './report.ts';
 
 /**
  * Durable commits of this checkout beside those of another one, in short bursts by turns in one process: what else the
@@ -100,8 +101,4 @@ function peer(name: string, version = 0): RecordDraft<'MeshPeer'> {
   const made = draft('MeshPeer', name, spec, { phase: 'ready', address: `10.96.0.${version % 250}`, tokenId: 'tok_1' });
   const labels = { role: 'web', env: 'prod', team: `t${version % 20}` };
   return { ...made, uid: `p_${name}`, labels, unique: [`pubkey:${publicKey}`, `name:${name}`] };
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
 }

@@ -2,11 +2,14 @@
  * The reachability engine at the sizes it promises: `node bench/engine.ts [rounds]`.
  * Prints a Markdown table of medians; `docs/benchmarks/engine.md` keeps one.
  */
+
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { type PolicySpec, policySpecSchema } from '../core/model/policy.ts';
 import { createEngine } from '../core/reachability/engine.ts';
+import { countPairs } from '../core/reachability/matrix.ts';
 import { generator, networkOf, PORTS, type Size } from './network.ts';
+import { median } from './report.ts';
 
 const { positionals } = parseArgs({ allowPositionals: true });
 const ROUNDS = Number(positionals[0] ?? 7);
@@ -48,7 +51,7 @@ function measure(size: Size): string {
       spec: editOf(policySpecSchema.parse(edited.policies[1]?.spec)),
     });
     timed(edit, () => engine.compile({ ...edited, policies }).prepare());
-    pairs = timed(count, () => reach.countPairs());
+    pairs = timed(count, () => countPairs(reach));
     classes = reach.parts.space.classes.length;
     query.push(pointQueryMs(reach, size.peers));
   }
@@ -86,8 +89,4 @@ function timed<T>(times: number[], run: () => T): T {
   const { user, system } = process.threadCpuUsage(start);
   times.push((user + system) / 1_000);
   return result;
-}
-
-function median(times: readonly number[]): number {
-  return times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0;
 }

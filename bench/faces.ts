@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { cpus } from 'node:os';
 import autocannon from 'autocannon';
+import { median } from './report.ts';
 
 /**
  * What the two faces cost beside the frameworks alone: node bench/faces.ts [--quick]
@@ -161,9 +162,4 @@ async function cpuOf(server: ChildProcess): Promise<number> {
 
 function spread(ratios: readonly number[]): string {
   return `${median(ratios).toFixed(2)} (${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)})`;
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }

@@ -8,6 +8,7 @@ import { openStore } from '../storage/open.ts';
 import { startReplicaSet } from '../test/kits/servers/replica-set.ts';
 import { draft } from './draft.ts';
 import { measurePlaneWrites } from './mongo/planes.ts';
+import { median } from './report.ts';
 
 /**
  * Commits to a replica set of three beside what the driver alone does there: 64 writers insert one document each, held by
@@ -104,8 +105,4 @@ function peer(name: string): RecordDraft<'MeshPeer'> {
   const spec = { displayName: name, hostname: name, platform: 'linux', publicKey, network: 'default' } as const;
   const made = draft('MeshPeer', name, spec, { phase: 'ready', address: '10.96.0.7', tokenId: 'tok_1' });
   return { ...made, uid: `p_${name}`, labels: { role: 'web' }, unique: [`pubkey:${publicKey}`, `name:${name}`] };
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
 }

@@ -11,6 +11,7 @@ import {
   requestReply,
   type Workload,
 } from './nats/workloads.ts';
+import { median, spread } from './report.ts';
 
 /**
  * The embedded broker beside nats-server, or beside itself without what is named:
@@ -117,14 +118,6 @@ async function idle(): Promise<void> {
     for (const wire of wires) wire.close();
     broker.stop();
   }
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-}
-
-function spread(values: readonly number[]): string {
-  return `${median(values).toFixed(2)} (${Math.min(...values).toFixed(2)} to ${Math.max(...values).toFixed(2)})`;
 }
 
 function thousands(value: number): string {

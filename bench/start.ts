@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
+import { median } from './report.ts';
 
 /**
  * Time from spawn to the first answer of /readyz, and resident memory then: `node bench/start.ts [rounds]`. Every round is
@@ -73,8 +74,4 @@ function processorOf(pid: number): number {
   const afterName = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1) ?? '';
   const [user, system] = afterName.split(' ').slice(11, 13);
   return (Number(user) + Number(system)) * 10;
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

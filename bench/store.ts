@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Log, Op, Store } from '../core/base/ports.ts';
 import type { RecordDraft } from '../core/base/record.ts';
 import { openStore } from '../storage/open.ts';
+import { median } from './report.ts';
 
 /** Figures for docs/benchmarks/store.md: `node bench/store.ts`. Rounds of the store and of bare node:sqlite alternate. */
 const WRITERS = 64;
@@ -275,10 +276,6 @@ async function duration(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
   await work();
   return performance.now() - start;
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0;
 }
 
 function print(what: string, value: number, digits = 0): void {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { z } from 'zod';
 import { checkConnectivity } from '../tools/connectivity/check-connectivity.ts';
 import { type Answer, answering } from './answer.ts';
 import { callOperation } from './call-operation.ts';
@@ -9,16 +10,8 @@ interface AccessOptions extends TargetOptions {
   readonly port?: string;
 }
 
-interface Group {
-  readonly src: readonly string[];
-  readonly dst: readonly string[];
-  readonly allowed: 'ALL' | readonly { readonly protocol: string; readonly from?: number; readonly to?: number }[];
-}
-
-interface Groups {
-  readonly groups: readonly Group[];
-  readonly next_cursor?: string;
-}
+type Groups = Extract<z.output<typeof checkConnectivity.output>, { groups: unknown }>;
+type Group = Groups['groups'][number];
 
 /** More groups nobody reads. */
 const MAX_PAGES = 20;
@@ -36,7 +29,8 @@ export function defineAccess(command: Command): void {
         let cursor: string | undefined;
         for (let page = 0; page < MAX_PAGES; page += 1) {
           const values = { ...asked, ...end, ...(cursor !== undefined && { cursor }) };
-          const read = (await callOperation(target, checkConnectivity, values)) as Groups;
+          const read = await callOperation(target, checkConnectivity, values);
+          if (!('groups' in read)) break;
           groups.push(...read.groups);
           cursor = read.next_cursor;
           if (cursor === undefined) break;

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { PRUNED_KINDS, type PrunedKind } from '../core/model/in-files.ts';
-import { appliedItem } from '../tools/resources/applied-items.ts';
 import { applyResources } from '../tools/resources/apply-resources.ts';
 import { previewResources } from '../tools/resources/preview-resources.ts';
 import { type Answer, answering } from './answer.ts';
@@ -20,11 +19,8 @@ interface ApplyOptions extends TargetOptions {
   readonly dryRun?: boolean;
 }
 
-const appliedSchema = z.object({ items: z.array(appliedItem), revision: z.int() });
-type Applied = z.output<typeof appliedSchema>;
-
-const previewSchema = z.object(previewResources.output.shape);
-export type Preview = z.output<typeof previewSchema>;
+type Applied = Pick<z.output<typeof applyResources.output>, 'items' | 'revision'>;
+export type Preview = z.output<typeof previewResources.output>;
 
 /** `mesh apply -f PATH`: custom resources as they stand in files, all of them or none. */
 export function defineApply(apply: Command): void {
@@ -43,7 +39,7 @@ export function defineApply(apply: Command): void {
       if (dryRun) return answerOf(await preview(target, read, values));
       const value = await sayingFiles(read, () => callOperation(target, applyResources, values));
       tellWaiting(value);
-      return waitingIn(value) === undefined ? { value, text: linesOf(appliedSchema.parse(value)) } : { value };
+      return waitingIn(value) === undefined ? { value, text: linesOf(value) } : { value };
     },
   );
 }
@@ -58,8 +54,8 @@ export function prunedKinds(prune: true | string, { documents, isExport }: Docum
   return PRUNED_KINDS.filter((kind: PrunedKind) => isExport || held.has(kind));
 }
 
-export async function preview(target: Target, read: Pick<Documents, 'places'>, values: object): Promise<Preview> {
-  return previewSchema.parse(await sayingFiles(read, () => callOperation(target, previewResources, { ...values })));
+export function preview(target: Target, read: Pick<Documents, 'places'>, values: object): Promise<Preview> {
+  return sayingFiles(read, () => callOperation(target, previewResources, { ...values }));
 }
 
 function answerOf(value: Preview): Answer {

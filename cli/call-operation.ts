@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { AnyOperation } from '../core/base/operation.ts';
 import { type ApiRequest, WorkspaceNeeded } from './api.ts';
 import { CliError, EXIT } from './exit.ts';
@@ -11,24 +12,25 @@ interface How extends Pick<ApiRequest, 'timeoutMs' | 'asDocuments'> {
   readonly ofInstallation?: boolean | undefined;
 }
 
-/** Calls an operation with the fields of its input, in the workspace that is named or found. */
-export async function callOperation(
+/**
+ * Calls an operation with the fields of its input, in the workspace that is named or found.
+ *
+ * @returns the answer, which the control plane checked before it sent it; a write may answer that it waits instead
+ */
+export async function callOperation<O extends z.ZodType>(
   target: Target,
-  operation: AnyOperation<never>,
+  operation: AnyOperation<never> & { readonly output: O },
   values: Readonly<Record<string, unknown>>,
   { body, ofInstallation = false, ...how }: How = {},
-): Promise<unknown> {
+): Promise<z.output<O>> {
   requireTokenFor(operation, target);
   const workspace = ofInstallation ? undefined : (target.workspace ?? (await workspaceFor(operation, target)));
   const request = requestOf(operation, values, body, workspace);
   // A path names it already.
   const isNeeded = workspace === undefined && isScoped(operation);
   const called = ofInstallation || operation.orInstallation ? { ...target, workspace } : target;
-  return callInWorkspace(
-    called,
-    { ...request, ...how },
-    { isNeeded, ...(ofInstallation && { find: refuseInstallation }) },
-  );
+  const find = ofInstallation && { find: refuseInstallation };
+  return (await callInWorkspace(called, { ...request, ...how }, { isNeeded, ...find })) as z.output<O>;
 }
 
 /** Called where the control plane wants a workspace named: no other may be answered for in place of the installation. */

@@ -12,7 +12,7 @@ export interface AcceptedLog {
 
 /** The operations on the files of a control plane. */
 export interface AuditStore {
-  verifyDatabase(file: string, workspace?: string): readonly LogReport[];
+  verifyDatabase(file: string, workspace?: string): Promise<readonly LogReport[]>;
   /** @returns the new public key, base64 */
   rotateKey(configDir: string): string;
   /** Has logs signed on as they are. `database`: where it is not in the directory. */

@@ -1,7 +1,7 @@
 import type { Argument, Command, Option } from 'commander';
 import { callOperation } from './call-operation.ts';
 import { commandOf } from './failure.ts';
-import { LISTINGS } from './lists.ts';
+import { LISTINGS, type Listing } from './lists.ts';
 import { type TargetOptions, targetOf } from './session.ts';
 
 /** A key press waits for no slow network. */
@@ -96,7 +96,7 @@ async function listed(
   const lists = nouns.flatMap((noun) => LISTS[noun] ?? []);
   const answers = await Promise.all(
     lists.map(async ({ of, values = {} }) => {
-      const { list } = await LISTINGS[of]();
+      const { list }: Listing = await LISTINGS[of]();
       const asked = callOperation(targetOf(given), list, { limit: MOST, ...values }, { timeoutMs: TIMEOUT_MS });
       return asked.catch(() => ({ items: [] }));
     }),

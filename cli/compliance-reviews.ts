@@ -16,7 +16,6 @@ import { type Target, type TargetOptions, targetOf } from './session.ts';
 import { table } from './table.ts';
 import { withTarget } from './target.ts';
 
-type Listed = ReturnType<typeof listReviews.output.parse>;
 type Shown = ReturnType<typeof getReview.output.parse>;
 type Item = Shown['items'][number];
 type Decided = ReturnType<typeof decideReviewItems.output.parse>;
@@ -89,7 +88,7 @@ export function defineReviews(command: Command): void {
 }
 
 async function list({ kind, ...options }: TargetOptions & { readonly kind?: string }): Promise<Answer> {
-  const value = (await callOperation(targetOf(options), listReviews, kind ? { kind } : {})) as Listed;
+  const value = await callOperation(targetOf(options), listReviews, kind ? { kind } : {});
   const due = value.due
     .filter((one) => kind === undefined || one.kind === kind)
     .map(({ kind: of, due_at: at, overdue, open_id: open }) => {
@@ -190,7 +189,7 @@ async function shownOf(target: Target, id: string, shown: 'all' | 'open' | 'flag
   const pages: Shown[] = [];
   for (let cursor: string | undefined; ; ) {
     const values = { id, show: shown, limit: PAGE, ...(cursor !== undefined && { cursor }) };
-    const page = (await callOperation(target, getReview, values)) as Shown;
+    const page = await callOperation(target, getReview, values);
     pages.push(page);
     cursor = page.next_cursor;
     if (cursor === undefined) break;
@@ -210,11 +209,7 @@ async function decideAll(
   const said = note === undefined ? {} : { note };
   if ((names.length === 0) === !rest) throw new CliError('Name items, or give --rest: one of the two.', EXIT.input);
   if (names.length > MAX_NAMED) throw new CliError(`At most ${MAX_NAMED} items are decided at once.`, EXIT.input);
-  if (rest)
-    return answerOf(
-      id,
-      (await callOperation(target, decideReviewItems, { id, confirm_rest: true, ...said })) as Decided,
-    );
+  if (rest) return answerOf(id, await callOperation(target, decideReviewItems, { id, confirm_rest: true, ...said }));
   const { items } = await shownOf(target, id, 'all');
   const byName = Map.groupBy(items, ({ name }) => name);
   const decisions = names.map((asked) => {
@@ -222,7 +217,7 @@ async function decideAll(
     return { item: found.id, verdict, digest: found.digest, ...said };
   });
   const body = JSON.stringify({ items: decisions });
-  return answerOf(id, (await callOperation(target, decideReviewItems, { id }, { body })) as Decided);
+  return answerOf(id, await callOperation(target, decideReviewItems, { id }, { body }));
 }
 
 function onlyOne(asked: string, found: readonly Item[]): Item {
@@ -249,7 +244,7 @@ async function inventory({ csv, ...options }: TargetOptions & { readonly csv?: b
   const items: Credentials['items'] = [];
   for (let cursor: string | undefined; ; ) {
     const values = { limit: PAGE, ...(cursor !== undefined && { cursor }) };
-    const page = (await callOperation(target, listCredentials, values)) as Credentials;
+    const page = await callOperation(target, listCredentials, values);
     items.push(...page.items);
     cursor = page.next_cursor;
     if (cursor === undefined) break;

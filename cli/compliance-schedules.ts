@@ -43,8 +43,7 @@ export function defineSchedules(command: Command): void {
 async function set(framework: string, { cadence, days, off, ...options }: SetOptions): Promise<Answer> {
   const asked = { framework, cadence, enabled: off !== true, ...(days !== undefined && { days: Number(days) }) };
   const value = await callOperation(targetOf(options), setAssessmentSchedule, asked);
-  const { next_at: next } = value as { readonly next_at?: string | null };
-  return answerOf(value, next ? `Assessed next at ${next}.` : 'It is off.');
+  return answerOf(value, value.next_at ? `Assessed next at ${value.next_at}.` : 'It is off.');
 }
 
 /** @param text where nobody has to approve it first */

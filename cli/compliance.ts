@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
+import type { z } from 'zod';
 import { assessCompliance } from '../tools/compliance/assess-compliance.ts';
 import { compareAssessments } from '../tools/compliance/compare-assessments.ts';
 import { getAssessment } from '../tools/compliance/get-assessment.ts';
@@ -15,29 +16,8 @@ import { MOMENT_FORMS, momentOf } from './moments.ts';
 import { type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
 
-interface Assessment {
-  readonly summary: string;
-  readonly score: number;
-  readonly status: string;
-  readonly evidence_id: string;
-  readonly controls: readonly Control[];
-}
-
-interface Control {
-  readonly id: string;
-  readonly title: string;
-  readonly status: 'pass' | 'fail' | 'insufficient_evidence';
-  readonly evidence: string;
-  readonly remediation: string;
-  readonly changes: readonly { readonly action: string; readonly resource: string; readonly name: string }[];
-  readonly effect: { readonly summary: string; readonly holds_after: boolean } | null;
-}
-
-interface Compared {
-  readonly score_change: number;
-  readonly unchanged_count: number;
-  readonly controls: readonly { readonly id: string; readonly from: string | null; readonly to: string | null }[];
-}
+type Assessment = z.output<typeof assessCompliance.output>;
+type Control = Assessment['controls'][number];
 
 const COLOURS = { pass: 'green', fail: 'red', insufficient_evidence: 'yellow' } as const;
 const WORDS = { pass: 'pass', fail: 'FAIL', insufficient_evidence: 'none' } as const;
@@ -71,7 +51,7 @@ export function defineCompliance(command: Command): void {
   answering(
     withTarget(command.command('show').description('show an assessment')).argument('<id>', 'its evidence_id'),
     async (id: string, options: TargetOptions) =>
-      answerOf((await callOperation(targetOf(options), getAssessment, { id })) as Assessment),
+      answerOf(await callOperation(targetOf(options), getAssessment, { id })),
   );
   answering(
     withTarget(command.command('compare').description('tell which controls another assessment judges otherwise'))
@@ -106,7 +86,7 @@ async function assess(
     period_start: momentOf(from, '--from'),
     ...(to !== undefined && { period_end: momentOf(to, '--to') }),
   };
-  const assessment = (await callOperation(targetOf(options), assessCompliance, asked)) as Assessment;
+  const assessment = await callOperation(targetOf(options), assessCompliance, asked);
   // For scripts and CI; to show one later is no failure.
   return { ...answerOf(assessment), ...(assessment.status !== 'pass' && { exitCode: EXIT.negative }) };
 }
@@ -135,24 +115,15 @@ function below({ evidence, remediation, changes, effect }: Control): string[] {
 }
 
 async function compare(from: string, to: string, options: TargetOptions): Promise<Answer> {
-  const value = (await callOperation(targetOf(options), compareAssessments, { earlier: from, later: to })) as Compared;
+  const value = await callOperation(targetOf(options), compareAssessments, { earlier: from, later: to });
   const lines = value.controls.map((flip) => `${flip.id}: ${flip.from ?? 'unknown'} -> ${flip.to ?? 'unknown'}`);
   const change = value.score_change > 0 ? `+${value.score_change}` : `${value.score_change}`;
   return { value, text: [...lines, `Score ${change}; ${value.unchanged_count} controls as before.`] };
 }
 
-interface Trend {
-  readonly points: readonly {
-    readonly period_end: string;
-    readonly score: number;
-    readonly counts: { readonly pass: number; readonly fail: number; readonly insufficient_evidence: number };
-    readonly evidence_id: string;
-  }[];
-}
-
 /** A line for each assessment, oldest first, with a bar as long as its score. */
 async function trend(framework: string, options: TargetOptions): Promise<Answer> {
-  const value = (await callOperation(targetOf(options), getComplianceTrend, { framework })) as Trend;
+  const value = await callOperation(targetOf(options), getComplianceTrend, { framework });
   const days = Map.groupBy(value.points, ({ period_end: end }) => end.slice(0, 10));
   const lines = value.points.map(({ period_end: end, score, counts, evidence_id: id }) => {
     const bar = '#'.repeat(Math.round((BAR * score) / FULL_SCORE)).padEnd(BAR, '.');
@@ -163,16 +134,6 @@ async function trend(framework: string, options: TargetOptions): Promise<Answer>
   });
   const text = lines.length > 0 ? lines : `There is no assessment yet: mesh compliance assess ${framework}`;
   return { value, text };
-}
-
-interface Drift {
-  readonly next_cursor?: string;
-  readonly items: readonly {
-    readonly framework: string;
-    readonly at: string;
-    readonly evidence_id: string;
-    readonly controls: readonly { readonly control: string; readonly from: string; readonly to: string }[];
-  }[];
 }
 
 async function drift({
@@ -190,13 +151,10 @@ async function drift({
     ...(control !== undefined && { control }),
     ...(since !== undefined && { since: momentOf(since, '--since') }),
   };
-  let value: Drift = { items: [] };
+  let value: z.output<typeof listComplianceDrift.output> = { items: [] };
   // A page of what was looked through may have nothing that is asked for.
   for (let cursor: string | undefined; ; cursor = value.next_cursor) {
-    value = (await callOperation(targetOf(options), listComplianceDrift, {
-      ...asked,
-      ...(cursor && { cursor }),
-    })) as Drift;
+    value = await callOperation(targetOf(options), listComplianceDrift, { ...asked, ...(cursor && { cursor }) });
     if (value.items.length > 0 || value.next_cursor === undefined) break;
   }
   const lines = value.items.flatMap(({ at, evidence_id: id, controls }) => [

@@ -1,7 +1,6 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { spansOf, spanText, subtract } from '../core/effect/port-spans.ts';
 import type { FileResource } from '../core/history/export.ts';
-import { allowedSchema } from '../core/reachability/answers.ts';
 import { toYaml } from '../core/views/render-yaml.ts';
 import { diffSnapshots } from '../tools/snapshots/diff-snapshots.ts';
 import { callOperation } from './call-operation.ts';
@@ -10,35 +9,14 @@ import { exported } from './export.ts';
 import { fileOf } from './resource-files.ts';
 import type { Target } from './session.ts';
 
-const ref = z.looseObject({ kind: z.string(), name: z.string() });
-const side = z.array(z.string());
-const row = z.looseObject({ src: side, dst: side, old: allowedSchema, new: allowedSchema });
+type Diff = z.output<typeof diffSnapshots.output>;
+
 /** Maximum pages of connection groups: nobody reads more. */
 const MAX_PAGES = 20;
-const diffSchema = z.looseObject({
-  from: z.looseObject({ captured_at: z.string() }),
-  to: z.looseObject({ captured_at: z.string() }),
-  added: z.array(ref),
-  removed: z.array(ref),
-  changed: z.array(ref.extend({ changes: z.array(z.looseObject({ path: z.string() })) })),
-  controls: z.array(
-    z.looseObject({
-      framework: z.string(),
-      control: z.string(),
-      from: z.string(),
-      to: z.string(),
-      evidence: z.string(),
-    }),
-  ),
-  groups: z.array(row),
-  note: z.string().optional(),
-  next_cursor: z.string().optional(),
-});
-
 /** Returns the differences between two moments of the network. @param second defaults to now */
 export async function momentsDiffer(target: Target, first: string, second: string | undefined): Promise<Difference> {
   const now = second === undefined ? await exported(target) : undefined;
-  const found = diffSchema.parse(await callOperation(target, diffSnapshots, { from: first, to: second ?? now?.at }));
+  const found = await callOperation(target, diffSnapshots, { from: first, to: second ?? now?.at });
   // A day begins and ends where the control plane says.
   const momentOf = (text: string, { captured_at: at }: { readonly captured_at: string }) =>
     text.startsWith('snap_') ? text : at;
@@ -47,7 +25,7 @@ export async function momentsDiffer(target: Target, first: string, second: strin
   const groups = [...found.groups];
   let cursor = found.next_cursor;
   for (let page = 1; cursor !== undefined && page < MAX_PAGES; page++) {
-    const next = diffSchema.parse(await callOperation(target, diffSnapshots, { ...asked, cursor }));
+    const next = await callOperation(target, diffSnapshots, { ...asked, cursor });
     groups.push(...next.groups);
     cursor = next.next_cursor;
   }
@@ -74,13 +52,7 @@ export async function momentsDiffer(target: Target, first: string, second: strin
   };
 }
 
-function controlText({
-  framework,
-  control,
-  from,
-  to,
-  evidence,
-}: z.output<typeof diffSchema>['controls'][number]): string {
+function controlText({ framework, control, from, to, evidence }: Diff['controls'][number]): string {
   return `control: ${framework} ${control}: ${from} -> ${to}: ${evidence}`;
 }
 
@@ -96,7 +68,7 @@ function resourceDifferences(before: readonly FileResource[], after: readonly Fi
   });
 }
 
-function connectionsOf({ src, dst, old, new: now }: z.output<typeof row>): Connection[] {
+function connectionsOf({ src, dst, old, new: now }: Diff['groups'][number]): Connection[] {
   const [was, is] = [spansOf(old), spansOf(now)];
   const ends = { src: [src].flat().join(', '), dst: [dst].flat().join(', ') };
   const [opened, closed] = [subtract(is, was), subtract(was, is)];

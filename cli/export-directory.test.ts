@@ -14,11 +14,11 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(place, { recursive: true, force: true }));
 
-const policy = (name: string, spec: Record<string, unknown> = {}): FileResource => ({
+const policy = (name: string, spec = {}): FileResource => ({
   apiVersion: 'mesh.internal/v1alpha1',
   kind: 'MeshPolicy',
   metadata: { name },
-  spec,
+  spec: { action: 'ALLOW', ...spec },
 });
 const write = (...names: string[]) => writeExport(place, filesOf(names.map((name) => policy(name))));
 const there = () => readdirSync(place, { recursive: true, encoding: 'utf8' }).sort();

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import { z } from 'zod';
-import type { FileResource } from '../core/history/export.ts';
-import { exportResources, fileResourceSchema } from '../tools/resources/export-resources.ts';
+import type { z } from 'zod';
+import { exportResources } from '../tools/resources/export-resources.ts';
 import { type Answer, answering } from './answer.ts';
 import { callOperation } from './call-operation.ts';
 import { requireOwn, writeExport } from './export-directory.ts';
@@ -10,19 +9,15 @@ import { filesOf } from './resource-files.ts';
 import { type Target, type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
 
-const exportedSchema = z.object({
-  at: z.string(),
-  revision: z.int(),
-  resources: z.array(fileResourceSchema),
-  left_out: z.array(z.object({ kind: z.string(), why: z.string(), count: z.int(), names: z.array(z.string()) })),
-});
-export type Exported = z.output<typeof exportedSchema> & { readonly resources: readonly FileResource[] };
+type Page = z.output<typeof exportResources.output>;
+export type Exported = Pick<Page, 'at' | 'revision' | 'resources'> & { left_out: NonNullable<Page['left_out']> };
 
 /** The resources of the network as files hold them: now, or at an instant or a snapshot. */
 export async function exported(target: Target, moment?: string): Promise<Exported> {
   const isSnapshot = moment?.startsWith('snap_');
   const when = moment === undefined ? {} : isSnapshot ? { snapshot_id: moment } : { at: moment };
-  return exportedSchema.parse(await callOperation(target, exportResources, when)) as Exported;
+  const { at, revision, resources, left_out = [] } = await callOperation(target, exportResources, when);
+  return { at, revision, resources, left_out };
 }
 
 interface ExportOptions extends TargetOptions {

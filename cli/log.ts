@@ -79,7 +79,7 @@ async function log(options: LogOptions): Promise<Answer> {
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES && items.length < limit; page += 1) {
     const values = { ...asked, limit: PAGE, ...(cursor !== undefined && { cursor }) };
-    const read = (await callOperation(target, listAudit, values, { ofInstallation: options.installation })) as Page;
+    const read = await callOperation(target, listAudit, values, { ofInstallation: options.installation });
     items.push(...read.items.filter(isShown));
     cursor = read.next_cursor;
     if (cursor === undefined) break;
@@ -115,9 +115,9 @@ async function requireActor(
   actor: string,
   { installation: ofInstallation }: LogOptions,
 ): Promise<void> {
-  const ever = (await callOperation(target, listAudit, { actor, limit: 1 }, { ofInstallation })) as Page;
+  const ever = await callOperation(target, listAudit, { actor, limit: 1 }, { ofInstallation });
   if (ever.items.length > 0) return;
-  const recent = (await callOperation(target, listAudit, { limit: PAGE }, { ofInstallation })) as Page;
+  const recent = await callOperation(target, listAudit, { limit: PAGE }, { ofInstallation });
   const [people, agents] = await Promise.all([
     namesIn(target, ofInstallation ? listUsers : listMembers, 'user'),
     ofInstallation ? [] : namesIn(target, listAgents, 'agent'),
@@ -163,7 +163,7 @@ async function filterOf(target: Target, { peer, all = false }: LogOptions): Prom
 /** Returns the id of a peer, or why there is none. */
 async function idOf(target: Target, peer: string): Promise<string | CliError> {
   try {
-    return ((await callOperation(target, getPeer, { id: peer })) as { id: string }).id;
+    return (await callOperation(target, getPeer, { id: peer })).id;
   } catch (error) {
     if (error instanceof CliError && error.exitCode === EXIT.notFound) return error;
     throw error;

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { z } from 'zod';
 import { isObject } from '../core/base/is-object.ts';
 import { applyNetworkChange } from '../tools/intents/apply-network-change.ts';
 import { planNetworkChange } from '../tools/intents/plan-network-change.ts';
@@ -20,18 +21,7 @@ interface PlanOptions extends TargetOptions {
   readonly orders?: string;
 }
 
-export interface Plan {
-  readonly plan_id: string;
-  readonly diff_markdown: string;
-  readonly changes: readonly unknown[];
-  readonly another_person?: true;
-  readonly already?: true;
-}
-
-interface Workflow {
-  readonly workflow_id: string;
-  readonly message: string;
-}
+type Plan = z.output<typeof planNetworkChange.output>;
 
 /** `mesh plan "sentence"`: what a change would open and close; with `--apply` it goes into the approval workflow. */
 export function definePlan(command: Command): void {
@@ -54,7 +44,7 @@ async function plan(words: string[], { apply, approver, orders, ...options }: Pl
     ...(words.length > 0 && { intent: words.join(' ') }),
     ...(orders !== undefined && { orders: await ordersIn(orders) }),
   };
-  const planned = (await callOperation(target, planNetworkChange, asked)) as Plan;
+  const planned = await callOperation(target, planNetworkChange, asked);
   const { plan_id: id, diff_markdown: markdown, changes, another_person: isAnother, already: isAlready } = planned;
   const text = renderedMarkdown(markdown);
   if (isAlready) return { value: planned, text: [...text, '', 'It is so already: there is nothing to apply.'] };
@@ -90,11 +80,11 @@ export async function applyPlan(
   approver: string | undefined,
 ): Promise<Answer> {
   const values = { plan_id: plan.plan_id, approved_by: approver ?? (await ownName(target)) };
-  const workflow = (await callOperation(target, applyNetworkChange, values)) as Workflow;
+  const workflow = await callOperation(target, applyNetworkChange, values);
   tellWaiting(workflow);
   return { value: { plan, workflow }, text: [...shown, workflow.message], ...exitOf(workflow) };
 }
 
 async function ownName(target: Target): Promise<string> {
-  return ((await callOperation(target, getMe, {})) as { username: string }).username;
+  return (await callOperation(target, getMe, {})).username;
 }

@@ -13,13 +13,12 @@ export function defineRename(command: Command): void {
     withTarget(command).argument('<peer>', 'its name or id').argument('<name>', 'its new name'),
     async (peer: string, name: string, options: TargetOptions): Promise<Answer> => {
       const target = targetOf(options);
-      const before = (await callOperation(target, getPeer, { id: peer })) as { readonly name: string };
+      const before = await callOperation(target, getPeer, { id: peer });
       if (before.name === name) return { value: before, text: `${before.name} has that name already.` };
       const value = await callOperation(target, updatePeer, { id: peer, name });
       tellWaiting(value);
       if (waitingIn(value) !== undefined) return { value };
-      const { name: renamed } = value as { name: string };
-      return { value, text: `${peer} is now ${renamed}.` };
+      return { value, text: `${peer} is now ${value.name}.` };
     },
   );
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { z } from 'zod';
 import type { AnyOperation } from '../core/base/operation.ts';
 import { approvePeer } from '../tools/peers/approve-peer.ts';
 import { getPeer } from '../tools/peers/get-peer.ts';
@@ -21,25 +22,9 @@ interface ReviewOptions extends TargetOptions {
   readonly note?: string;
 }
 
-interface Reviewed {
-  readonly id: string;
-  readonly status: string;
-  readonly summary: string;
-  readonly error: string | null;
-  readonly awaits: string | null;
-}
-
-interface ConcernedPeer {
-  readonly id: string;
-  readonly name: string;
-  readonly publicKey: string;
-  readonly renames?: readonly string[];
-}
-
-interface Peer extends ConcernedPeer {
-  readonly revision: number;
-  readonly status: { readonly phase: string; readonly address: string | null };
-}
+type Reviewed = z.output<typeof getWorkflow.output>;
+type Peer = z.output<typeof getPeer.output>;
+type ConcernedPeer = Pick<Peer, 'id' | 'name' | 'publicKey'> & Partial<Pick<Reviewed['peers'][number], 'renames'>>;
 
 /** `mesh approve`: lets what waits for a person happen, be it a change or a peer. */
 export function defineApprove(command: Command): void {
@@ -99,10 +84,10 @@ const WAITING = { Id: 'id', 'Asked by': 'requestedBy', 'What it does': 'what' } 
 
 /** Lists what waits, and how to answer it; the exit code says that nothing was named, where anything waits. */
 async function noneNamed(verb: string, target: Target): Promise<Answer> {
-  const [workflows, peers] = (await Promise.all([
+  const [workflows, peers] = await Promise.all([
     callOperation(target, listWorkflows, { status: 'pending', limit: NAMED }),
     callOperation(target, listPeers, { phase: 'pending', limit: NAMED }),
-  ])) as [{ items: readonly WaitingWorkflow[] }, { items: readonly WaitingPeer[] }];
+  ]);
   const items = [
     ...workflows.items.map(({ id, requestedBy, summary }) => ({ id, requestedBy, what: summary })),
     // Listed by id: a name may be another device's by the time it is approved.
@@ -117,19 +102,6 @@ async function noneNamed(verb: string, target: Target): Promise<Answer> {
   return { value: { items }, columns: WAITING, hints: [hint], exitCode: EXIT.input };
 }
 
-interface WaitingWorkflow {
-  readonly id: string;
-  readonly requestedBy: string;
-  readonly summary: string;
-}
-
-interface WaitingPeer {
-  readonly id: string;
-  readonly name: string;
-  readonly network: string;
-  readonly labels?: Readonly<Record<string, string>>;
-}
-
 /** Maximum waiting items listed of each kind. */
 const NAMED = 20;
 
@@ -141,7 +113,7 @@ async function review(
 ): Promise<Answer> {
   if (operation === approveWorkflow) {
     // A control plane of an earlier version tells none.
-    const { peers = [] } = (await callOperation(targetOf(options), getWorkflow, { id })) as { peers?: ConcernedPeer[] };
+    const { peers = [] } = await callOperation(targetOf(options), getWorkflow, { id });
     for (const peer of peers) notice(peerLine(peer));
   }
   const value = await callOperation(targetOf(options), operation, { id, ...(note !== undefined && { note }) });
@@ -167,7 +139,7 @@ function next({ status, summary, awaits }: Reviewed): readonly string[] {
  * the control plane refuses one that another device bore lately.
  */
 async function approve(target: Target, id: string): Promise<Answer> {
-  const peer = (await callOperation(target, getPeer, { id })) as Peer;
+  const peer = await callOperation(target, getPeer, { id });
   notice(peerLine(peer));
   const input = id === peer.id ? { id, revision: peer.revision } : { id };
   return answerOf(await callOperation(target, approvePeer, input));
@@ -180,11 +152,11 @@ function peerLine({ id, name, publicKey, renames = [] }: ConcernedPeer): string 
 
 /** @throws CliError for a peer that is in the network: to shut it out is another matter */
 async function reject(target: Target, id: string): Promise<Answer> {
-  const peer = (await callOperation(target, getPeer, { id }).catch((error: unknown) => {
+  const peer = await callOperation(target, getPeer, { id }).catch((error: unknown) => {
     if (!(error instanceof CliError) || error.exitCode !== EXIT.notFound) throw error;
     // A destructive command suggests no names.
     throw new CliError(`There is no peer "${id}".`, EXIT.notFound);
-  })) as Peer;
+  });
   const { name, status } = peer;
   if (status.phase !== 'pending') {
     throw new CliError(

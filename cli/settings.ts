@@ -12,12 +12,6 @@ import { type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
 import { tellWaiting, waitingIn } from './waiting.ts';
 
-interface Shown {
-  readonly displayName: string;
-  readonly maxNodeCount: number;
-  readonly settings: Readonly<Record<string, unknown>>;
-}
-
 type Json = Readonly<Record<string, unknown>>;
 
 /** `mesh settings`: shows the settings of the workspace, or changes some. */
@@ -44,8 +38,7 @@ async function set(pairs: readonly string[], options: TargetOptions): Promise<An
   return { value: waitingIn(value) === undefined ? settingsOf(value) : value };
 }
 
-function settingsOf(workspace: unknown): Json {
-  const { displayName, maxNodeCount, settings } = workspace as Shown;
+function settingsOf({ displayName, maxNodeCount, settings }: z.output<typeof getWorkspace.output>): Json {
   return { displayName, maxNodeCount, ...settings };
 }
 

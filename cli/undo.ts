@@ -5,7 +5,7 @@ import { callOperation } from './call-operation.ts';
 import { confirm } from './confirm.ts';
 import { CliError, EXIT } from './exit.ts';
 import { renderedMarkdown } from './markdown.ts';
-import { applyPlan, type Plan } from './plan.ts';
+import { applyPlan } from './plan.ts';
 import { type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
 
@@ -30,7 +30,7 @@ export function defineUndo(command: Command): void {
 
 async function undo(change: string | undefined, options: UndoOptions): Promise<Answer> {
   const target = targetOf(options);
-  const plan = (await callOperation(target, revertNetworkChange, changeOf(change))) as Plan;
+  const plan = await callOperation(target, revertNetworkChange, changeOf(change));
   const text = renderedMarkdown(plan.diff_markdown);
   if (plan.changes.length === 0) return { value: { plan }, text: [...text, '', NOT_UNDONE], exitCode: EXIT.negative };
   if (!options.yes) {

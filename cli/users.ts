@@ -139,7 +139,7 @@ async function reset(username: string, options: ResetOptions): Promise<Answer> {
 async function disable(username: string, { yes, ...options }: YesOptions): Promise<Answer> {
   const target = targetOf(options);
   const before = await callOperation(target, updateUser, { username, disabled: true, dryRun: true });
-  const lines = leftLines(before as Left);
+  const lines = leftLines(before);
   if (!yes) {
     notice([`Disabling ${username} ends its sessions and API tokens.`, ...lines]);
     if (!(await confirm(`Disable ${username}?`))) return { value: before, text: 'Nothing was changed.' };

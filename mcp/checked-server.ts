@@ -54,15 +54,16 @@ export class CheckedServer extends Server {
   protected override _wrapHandler(method: string, handler: Handler): Handler {
     const answer = super._wrapHandler(method, handler);
     return async (request, context) => {
-      const wrong = wrongWith(request);
-      if (wrong?.isArguments && this.#isTool(request.params?.['name'])) {
-        return failure(toProblem(wrong.error, { requestId: newId('r') }));
-      }
-      if (wrong) throw new ProtocolError(ProtocolErrorCode.InvalidParams, wrong.error.message);
       try {
         return await answer(request, context);
       } catch (error) {
-        throw protocolErrorOf(error, method, this.#log);
+        // The SDK validates a request before it is handled, and says so in its validator's words.
+        const wrong = error instanceof MeshError ? undefined : wrongWith(request);
+        if (!wrong) throw protocolErrorOf(error, method, this.#log);
+        if (!wrong.isArguments || !this.#isTool(request.params?.['name'])) {
+          throw new ProtocolError(ProtocolErrorCode.InvalidParams, wrong.error.message);
+        }
+        return failure(toProblem(wrong.error, { requestId: newId('r') }));
       }
     };
   }

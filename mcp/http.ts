@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type NodeIncomingMessageLike, toNodeHandler } from '@modelcontextprotocol/node';
 import {
   classifyInboundRequest,
   createMcpHandler,
@@ -23,9 +22,10 @@ import { sendRpcError, sendUnauthenticated } from './refusal.ts';
 import { urisOf } from './resources.ts';
 import { buildServerFactory } from './server.ts';
 import { createSessions, type Session, type SessionLimits } from './sessions.ts';
-import { type Authenticated, buildSubscriptions, isListening } from './subscriptions.ts';
+import { buildSubscriptions, isListening } from './subscriptions.ts';
 import type { McpOptions, Principal } from './surface.ts';
 import { workspacesOf } from './tools.ts';
+import { type Authenticated, serveFetch } from './web-exchange.ts';
 
 export interface McpHttpOptions extends McpOptions {
   /** Names of this control plane, in lower case, besides those of the loopback. */
@@ -74,10 +74,9 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
     maxSubscriptions,
     onerror,
   });
-  const serveModern = toNodeHandler(modern, { onerror });
   const shares = createShares('MCP subscriptions', maxSubscriptions);
   const { resources } = factory;
-  const serveListening = buildSubscriptions({ clock, handler: modern, resources, access, shares, onerror });
+  const serveListening = buildSubscriptions({ clock, handler: modern, resources, access, shares });
   const stopListening = store.onCommit((commit) => {
     const uris = urisOf(commit);
     if (uris.size === 0) return;
@@ -172,7 +171,7 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
       const body = request.method === 'POST' ? await readMessage(request) : undefined;
       if (classify(request, body).kind === 'legacy') await serveLegacy(request, response, body, principal);
       else if (isListening(body)) await serveListening(request, response, body, principal);
-      else await serveModern(request as NodeIncomingMessageLike, response, body);
+      else await serveFetch(modern.fetch, request, response, body);
     } catch (error) {
       refuse(error, request, response, origin);
     }

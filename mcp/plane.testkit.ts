@@ -139,11 +139,6 @@ export function testMcpOptions(edition: Gate<Services>['edition'] = 'pro') {
     known: (bearer) => tokens.get(bearer),
     workspaceId: async (name) => ({ w_1: 'w_1', one: 'w_1', w_2: 'w_2' })[name],
     servicesFor: () => services,
-    withRevision: async (_operation, raw) => raw,
-    withMergePatch: async (_operation, raw) => raw,
-    clocksOf: async () => ({ now: Date.now(), timeZone: 'UTC' }),
-    run: (operation, input, context) => operation.run(input as never, context),
-    yamlOf: async () => '',
     traced: () => () => undefined,
     refused() {},
   };

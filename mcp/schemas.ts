@@ -82,21 +82,19 @@ const OUTPUT_DEPTH = 0;
 /** The shape of an answer: names and types. What is always there is checked here before it leaves. */
 function compacted(schema: unknown, depth = 0): unknown {
   if (typeof schema !== 'object' || schema === null) return schema;
-  const { type, properties, items, anyOf, oneOf, $ref, $defs, ...rest } = schema as Json;
-  const constant = rest['const'] === undefined ? {} : { const: rest['const'] };
-  const named = { ...(typeof type === 'string' && { type }), ...($ref !== undefined && { $ref }), ...constant };
+  const { type, properties, items, anyOf, oneOf, const: constant } = schema as Json;
+  const named = { ...(typeof type === 'string' && { type }), ...(constant !== undefined && { const: constant }) };
   if (depth > OUTPUT_DEPTH) return named;
   const branches = anyOf ?? oneOf;
   return {
     ...named,
-    ...(properties !== undefined && { properties: eachOf(properties as Json, depth + 1) }),
+    ...(properties !== undefined && { properties: eachOf(properties as object, depth + 1) }),
     ...(items !== undefined && { items: compacted(items, depth) }),
     ...(Array.isArray(branches) && { anyOf: branches.map((branch) => compacted(branch, depth)) }),
-    ...($defs !== undefined && { $defs: eachOf($defs as Json, depth + 1) }),
   };
 }
 
-function eachOf(schemas: Json, depth: number): Json {
+function eachOf(schemas: object, depth: number): Json {
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, compacted(schema, depth)]));
 }
 

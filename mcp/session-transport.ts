@@ -1,15 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import type { ReadableStream } from 'node:stream/web';
-import { type NodeIncomingMessageLike, toWebRequest } from '@modelcontextprotocol/node';
 import {
   type InitializeRequest,
   LATEST_PROTOCOL_VERSION,
   type Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import type { Authenticated } from './subscriptions.ts';
+import { type Authenticated, sendWebResponse, webRequest } from './web-exchange.ts';
 
 /**
  * Most characters of JSON of the client's capabilities in `initialize`; of a client that sends more, no capability is stored.
@@ -62,12 +58,12 @@ export async function sessionTransport(options: TransportOptions): Promise<Sessi
       return isInitialized;
     },
     async handle(request, response, body, begun) {
-      const asked = await toWebRequest(request as NodeIncomingMessageLike, body);
       if (isOver()) return false;
       const { auth: authInfo } = request;
-      const answer = await transport.handleRequest(asked, { ...(authInfo && { authInfo }), parsedBody: body });
+      const asked = { ...(authInfo && { authInfo }), parsedBody: body };
+      const answer = await transport.handleRequest(webRequest(request), asked);
       if (answer.ok) begun();
-      await send(answer, response);
+      await sendWebResponse(answer, response);
       return true;
     },
     async initializeAgain(client) {
@@ -77,18 +73,6 @@ export async function sessionTransport(options: TransportOptions): Promise<Sessi
       await post({ method: 'notifications/initialized' });
     },
   };
-}
-
-/** The head at once: a stream that is silent yet is open all the same. */
-async function send({ status, headers, body }: Response, response: ServerResponse): Promise<void> {
-  response.writeHead(status, Object.fromEntries(headers));
-  if (!body) {
-    response.end();
-    return;
-  }
-  response.flushHeaders();
-  // A reader that goes is no failure.
-  await pipeline(Readable.fromWeb(body as ReadableStream), response).catch(() => undefined);
 }
 
 /** Returns the parameters of `initialize` that are stored. */

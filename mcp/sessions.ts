@@ -8,7 +8,7 @@ import type { ShareKey } from '../core/base/shares.ts';
 import { type KeptSession, keepSessions, STREAM_TOUCH_MS } from './kept-sessions.ts';
 import type { Watching } from './server.ts';
 import { clientOf, type SessionTransport, sessionTransport } from './session-transport.ts';
-import type { Authenticated } from './subscriptions.ts';
+import type { Authenticated } from './web-exchange.ts';
 
 export interface SessionLimits {
   /** Sessions of all control planes together. */

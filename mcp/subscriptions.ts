@@ -1,6 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type NodeIncomingMessageLike, toNodeHandler } from '@modelcontextprotocol/node';
-import type { AuthInfo, McpHttpHandler } from '@modelcontextprotocol/server';
+import type { ServerResponse } from 'node:http';
+import type { McpHttpHandler } from '@modelcontextprotocol/server';
 import type { Caller } from '../core/base/caller.ts';
 import { MeshError, type Problem, toProblem } from '../core/base/errors.ts';
 import { type Shares, shareKeysOf } from '../core/base/shares.ts';
@@ -11,9 +10,7 @@ import { MAX_WATCHED } from './kept-sessions.ts';
 import { sendRpcError } from './refusal.ts';
 import { type Resources, workspaceOf } from './resources.ts';
 import type { McpOptions, Principal } from './surface.ts';
-
-/** A request whose caller the transport has verified. */
-export type Authenticated = IncomingMessage & { auth?: AuthInfo };
+import { type Authenticated, serveFetch } from './web-exchange.ts';
 
 export interface SubscriptionsOptions {
   readonly clock: McpOptions['gate']['services']['clock'];
@@ -21,7 +18,6 @@ export interface SubscriptionsOptions {
   readonly resources: Pick<Resources, 'mayWatch'>;
   readonly access: Pick<AccessWatch, 'add'>;
   readonly shares: Pick<Shares, 'take'>;
-  readonly onerror: (error: Error) => void;
 }
 
 interface ListenRequest {
@@ -40,7 +36,7 @@ export function isListening(body: unknown): boolean {
  *
  * @throws MeshError `rate_limited`
  */
-export function buildSubscriptions({ clock, handler, resources, access, shares, onerror }: SubscriptionsOptions) {
+export function buildSubscriptions({ clock, handler, resources, access, shares }: SubscriptionsOptions) {
   async function mayWatchAll(uris: readonly string[], principal: Principal): Promise<boolean> {
     for (const uri of uris) if (!(await resources.mayWatch(uri, principal))) return false;
     return true;
@@ -81,7 +77,7 @@ export function buildSubscriptions({ clock, handler, resources, access, shares, 
       if (ended !== undefined) endBody(ended);
       return new Response(endable.body, answer);
     };
-    await toNodeHandler({ fetch }, { onerror })(request as NodeIncomingMessageLike, response, body);
+    await serveFetch(fetch, request, response, body);
   };
 }
 

@@ -115,12 +115,13 @@ export function buildApp(options: AppOptions): RequestListener {
   };
   const api = buildRouter({ operations, gate, log, metrics, headers, isHostUser, fixed, under });
   app.use(api);
-  if (mcp) {
-    app.all('/mcp', (request, response, next) => {
+  const serveMcp: RequestHandler | undefined =
+    mcp &&
+    ((request, response, next) => {
       response.setHeader('X-Content-Type-Options', 'nosniff');
       return mcp(request, response, next);
     });
-  }
+  if (serveMcp) app.all('/mcp', serveMcp);
 
   app.use((_request, response, next) => {
     for (let index = 0; index < headers.length; index += 2) {
@@ -140,24 +141,27 @@ export function buildApp(options: AppOptions): RequestListener {
   // If the error handler of express itself fails, `fail` answers: express would answer in HTML.
   const others: RequestListener = (request, response) =>
     app(request as Request, response as Response, (error: unknown) => fail(error, request, response));
-  return trustProxy === undefined ? direct(api, [checkHost, ...(limit ? [limit] : [])], fail, others) : others;
+  if (trustProxy !== undefined) return others;
+  const find = (path = '') => (path.startsWith('/api/v1/') ? api : path === '/mcp' ? serveMcp : undefined);
+  return direct(find, [checkHost, ...(limit ? [limit] : [])], fail, others);
 }
 
 type Fail = (error: unknown, request: IncomingMessage, response: ServerResponse) => void;
 
-/** Leads /api/v1 past the dispatch of express, which costs more than most operations do; the rest goes through it. */
+/** Leads /api/v1 and /mcp past the dispatch of express, which costs more than most operations do; the rest goes through it. */
 function direct(
-  api: RequestHandler,
+  find: (path: string | undefined) => RequestHandler | undefined,
   before: readonly RequestHandler[],
   fail: Fail,
   others: RequestListener,
 ): RequestListener {
   return (incoming, outgoing) => {
-    if (!incoming.url?.startsWith('/api/v1/')) {
+    const serve = find(incoming.url);
+    if (!serve) {
       others(incoming, outgoing);
       return;
     }
-    // The handlers of this path use nothing that express adds, but for `ip`, for which the socket stands in.
+    // The handlers of these paths use nothing that express adds, but for `ip`, for which the socket stands in.
     const [request, response] = [incoming as Request, outgoing as Response];
     const failed = (error: unknown) => fail(error, incoming, outgoing);
     if ((incoming.socket as Partial<TLSSocket>).encrypted) {
@@ -166,7 +170,7 @@ function direct(
     const step = (index: number) => (error?: unknown) => {
       if (error) return failed(error);
       const handler = before[index];
-      Promise.try(() => (handler ?? api)(request, response, handler ? step(index + 1) : failed)).catch(failed);
+      Promise.try(() => (handler ?? serve)(request, response, handler ? step(index + 1) : failed)).catch(failed);
     };
     step(0)();
   };

@@ -1,20 +1,11 @@
-import type { Caller } from '../core/base/caller.ts';
 import { toProblem } from '../core/base/errors.ts';
-import type { AnyOperation } from '../core/base/operation.ts';
-import type { Log } from '../core/base/ports.ts';
-import { type CallRequest, type Gate, invoke } from '../core/call/invoke.ts';
+import { type CallRequest, invoke } from '../core/call/invoke.ts';
 import { logFailure } from '../core/call/log-failure.ts';
 import { leadAnswerText } from '../core/cause/lead-words.ts';
-import type { Services } from '../core/workflow/services.ts';
-import { narrationOf } from './debug-narration.ts';
+import { type NarrationSource, narrationOf } from './debug-narration.ts';
 import type { CauseAnswer, DebugEvent, DebugRun } from './debug-runs.ts';
 
-export interface DebugSource {
-  readonly operations: readonly AnyOperation<Services>[];
-  readonly gate: Gate<Services>;
-  readonly log: Log;
-  readonly call: Omit<CallRequest, 'ifMatch'>;
-  readonly caller: Caller;
+export interface DebugSource extends NarrationSource {
   /** Keeps the run as it is, for another control plane to go on with. */
   readonly keep: () => Promise<void>;
 }

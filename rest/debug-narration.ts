@@ -1,15 +1,24 @@
 import { z } from 'zod';
 import { jsonText } from '../core/base/as-data.ts';
+import type { Caller } from '../core/base/caller.ts';
 import { MeshError } from '../core/base/errors.ts';
 import { once } from '../core/base/once.ts';
 import type { AnyOperation } from '../core/base/operation.ts';
-import { invoke } from '../core/call/invoke.ts';
+import type { Log } from '../core/base/ports.ts';
+import { type CallRequest, type Gate, invoke } from '../core/call/invoke.ts';
 import type { NarrationEvent, Narrator, ReadTool } from '../core/cause/narrator.ts';
 import { recordingCalls } from '../core/intent/plan/model-calls.ts';
 import type { ModelCall } from '../core/intent/plan/planner.ts';
 import type { Services } from '../core/workflow/services.ts';
-import type { DebugSource } from './debug-events.ts';
 import type { CauseAnswer, DebugRun } from './debug-runs.ts';
+
+export interface NarrationSource {
+  readonly operations: readonly AnyOperation<Services>[];
+  readonly gate: Gate<Services>;
+  readonly log: Log;
+  readonly call: Omit<CallRequest, 'ifMatch'>;
+  readonly caller: Caller;
+}
 
 /** The tools that a model may call: they only read, and with the rights of the requester. */
 const READ_TOOLS: ReadonlySet<string> = new Set([
@@ -25,7 +34,7 @@ const MAX_SHOWN = 12_000;
 export async function* narrationOf(
   narrator: Narrator,
   run: DebugRun,
-  source: DebugSource,
+  source: NarrationSource,
   { findings, ...answer }: CauseAnswer,
 ): AsyncGenerator<NarrationEvent> {
   const { operations, gate, call, caller } = source;
@@ -66,7 +75,7 @@ async function answerOf(
   name: string,
   { workspace_id: _, ...raw }: Readonly<Record<string, unknown>>,
   workspace: string,
-  { operations, gate, call, log }: DebugSource,
+  { operations, gate, call, log }: NarrationSource,
 ): Promise<string> {
   const operation = operations.find((one) => one.name === name);
   if (!operation || !isReadTool(operation))

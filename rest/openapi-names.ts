@@ -47,6 +47,7 @@ export function nameSchemas<Services>(
         visit(field, name + pascal(isList(field) ? singular(key) : key));
       return;
     }
+    if (type === 'custom' && schemaNames.has(schema as z.ZodType)) give(schema, wanted);
     for (const part of [...(options ?? []), element, innerType, valueType, from, out]) visit(part, wanted);
   };
   for (const operation of operations) visit(listed(operation), pascal(singular(operation.name.replace(/^list_/, ''))));

@@ -160,11 +160,6 @@ export function gateOf(
     known: (bearer) => callers[bearer],
     workspaceId: async (name) => (name === 'w_1' || name === 'one' ? 'w_1' : undefined),
     servicesFor: () => all,
-    withRevision: async (_operation, raw) => raw,
-    withMergePatch: async (_operation, raw) => raw,
-    clocksOf: async () => ({ now: Date.now(), timeZone: 'UTC' }),
-    run: (operation, input, context) => operation.run(input as never, context),
-    yamlOf: async () => '',
     traced: () => () => undefined,
     refused() {},
   };

@@ -27,6 +27,7 @@ const DECOMPRESSORS: Readonly<
 > = { gzip: promisify(gunzip), deflate: promisify(inflate), br: promisify(brotliDecompress) };
 /** The body pool of this process, for REST and MCP. */
 const BODIES = new BodyPool(BODY_POOL);
+const TEXT = new TextDecoder();
 const UTF_8 = /^(?:utf-?8|us-ascii)$/i;
 const CHARSET = /;\s*charset\s*=\s*"?([^";\s]*)/i;
 
@@ -50,7 +51,7 @@ export async function readBody(
   // Given back when the body was read, refused or cut off.
   using share = pool.open(originOf(request));
   const bytes = await readBytes(request, limit, share);
-  return new TextDecoder().decode(decompress ? await decompressed(bytes, decompress, limit) : bytes);
+  return TEXT.decode(decompress ? await decompressed(bytes, decompress, limit) : bytes);
 }
 
 /** By events: an async iterator costs several times as much for the one chunk that most bodies are. */

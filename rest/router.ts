@@ -11,6 +11,7 @@ import { requireAnswerSize } from '../core/compute/answer-size.ts';
 import { JsonText } from '../core/compute/compute.ts';
 import { WIRE_HEADER, WIRE_TEXT } from '../core/model/wire.ts';
 import { YamlText } from '../core/views/custom-resource.ts';
+import type { Services } from '../core/workflow/services.ts';
 import { prefersYaml, wantsEvents } from './accept.ts';
 import { readFields } from './body.ts';
 import { cookieOf, credentialOf, endedCookie, isOwnPage, keepsSession } from './credential.ts';
@@ -24,7 +25,7 @@ import { buildRoutes } from './routes.ts';
 import { sendPieces } from './send-pieces.ts';
 import { sendStages } from './send-stages.ts';
 
-export interface RouterOptions<Services> {
+export interface RouterOptions {
   readonly operations: readonly AnyOperation<Services>[];
   readonly gate: Gate<Services>;
   readonly log: Log;
@@ -48,7 +49,7 @@ const JSON_HEADERS = ['Content-Type', 'application/json; charset=utf-8', 'Cache-
 const YAML_HEADERS = ['Content-Type', 'application/yaml; charset=utf-8', 'Cache-Control', 'no-store'];
 
 /** Answers every path under /api/v1 from the operations; what is none of theirs is a problem 404 or 405. */
-export function buildRouter<Services>(options: RouterOptions<Services>): RequestHandler {
+export function buildRouter(options: RouterOptions): RequestHandler {
   const find = buildRoutes(options.operations);
   const fixed = new Map(Object.entries(options.fixed ?? {}));
   const under = Object.entries(options.under ?? {});
@@ -90,10 +91,7 @@ interface Target {
 }
 
 /** Everything that does not depend on the request is worked out here, once. */
-function buildAnswer<Services>(
-  operation: AnyOperation<Services>,
-  { gate, log, metrics, headers, isHostUser }: RouterOptions<Services>,
-) {
+function buildAnswer(operation: AnyOperation<Services>, { gate, log, metrics, headers, isHostUser }: RouterOptions) {
   const { http, name, effects } = operation;
   const coerce = buildCoercion(operation.input);
   const status = http.status ?? 200;
@@ -110,6 +108,7 @@ function buildAnswer<Services>(
   return async (request: Parameters<RequestHandler>[0], response: Response, { path, search, match }: Target) => {
     const startedAt = performance.now();
     const requestId = requestIdOf(request.headers['x-request-id']);
+    const origin = originOf(request);
     const abort = new AbortController();
     const leave = () => abort.abort();
     // Stop computing when the caller may have gone: a half-closed connection can be a closed one.
@@ -138,7 +137,7 @@ function buildAnswer<Services>(
         bearer: credentialOf(request) ?? (enrols ? takeToken(raw, operation) : undefined),
         workspaceHints: [workspace, headerOf(request.headers['x-workspace-id'])],
         face: 'rest',
-        origin: originOf(request),
+        origin,
         ...(isHostUser && { isFromHost: () => isHostUser(request.socket) }),
         wire: headerOf(request.headers[WIRE_HEADER.toLowerCase()]),
         requestId,
@@ -210,7 +209,7 @@ function buildAnswer<Services>(
         requestId,
         operation: name,
         ...who,
-        address: originOf(request),
+        address: origin,
         ms: Math.round(seconds * 1_000),
       };
       if (failure) logFailure(log, failure.error, failure.problem, fields);
@@ -235,7 +234,7 @@ function cookieHeaders(
 }
 
 /** 202 for what waits for a person. */
-function statusOf<Services>(operation: AnyOperation<Services>, answer: unknown): number {
+function statusOf(operation: AnyOperation<Services>, answer: unknown): number {
   const { status = 200, otherStatus } = operation.http;
   if (mayWait(operation) && isPending(answer)) return 202;
   return otherStatus?.when(answer) ? otherStatus.status : status;
@@ -250,7 +249,7 @@ function bodyOf(value: unknown): string | Uint8Array {
 }
 
 /** A device may send its join token as the body field `token` instead (docs/wire.md#enrolment). */
-function takeToken<Services>(raw: Record<string, unknown>, { input }: AnyOperation<Services>): string | undefined {
+function takeToken(raw: Record<string, unknown>, { input }: AnyOperation<Services>): string | undefined {
   const { token } = raw;
   if (!('token' in input.shape)) delete raw['token'];
   return typeof token === 'string' ? token : undefined;

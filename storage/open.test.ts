@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { openStore, STORE_URL, storeFile } from './open.ts';
+import { openStore, STORE_URL, storeAt } from './open.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'open-store-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -25,7 +25,7 @@ test('a scheme that no store has is refused with those that there are', () => {
 });
 
 test('a store in memory is of one thread alone', () => {
-  expect(storeFile(':memory:')).toBeUndefined();
-  expect(storeFile('sqlite::memory:')).toBeUndefined();
-  expect(storeFile(`sqlite:${folder}/mesh.db`)).toBe(`${folder}/mesh.db`);
+  expect(storeAt(':memory:').file).toBeUndefined();
+  expect(storeAt('sqlite::memory:').file).toBeUndefined();
+  expect(storeAt(`sqlite:${folder}/mesh.db`).file?.path).toBe(`${folder}/mesh.db`);
 });

@@ -1,4 +1,5 @@
 import type { Commit, Log, Store } from '../core/base/ports.ts';
+import { WriteQueue } from '../core/base/write-queue.ts';
 import { buildFeed } from './feed.ts';
 
 export interface ReaderOptions {
@@ -61,6 +62,7 @@ export function readerOn(
   const elsewhere = () => Promise.reject(new TypeError('A computing thread has no part in this.'));
   return {
     ...reads,
+    queue: new WriteQueue(),
     refresh,
     async commit(workspace, ops, context) {
       const commit = await writes.commit(workspace, ops, context);

@@ -26,6 +26,11 @@ const PLANTED: readonly (readonly [file: string, line: string])[] = [
   ['llm/grammar/a.ts', "import '../../tools/index.ts';"],
   ['llm/grammar/a.ts', "import 'node:fs';"],
   ['storage/a.ts', "import type { Config } from '../bin/compose/config.ts';"],
+  ['bin/compose/a.ts', "import { faultIn } from '../../storage/sqlite/integrity.ts';"],
+  ['bin/compose/doctor/a.ts', "export const a = () => import('../../../storage/mongo/examine.ts');"],
+  ['storage/a.ts', "import type { Database } from './sqlite/database.ts';"],
+  ['storage/copy/a.ts', "import '../elsewhere/contents.ts';"],
+  ['storage/mongo/a.ts', "import { openDatabase } from '../sqlite/database.ts';"],
   ['rest/a.ts', "import '../tools/index.ts';"],
   ['mcp/a.ts', "import '../rest/app.ts';"],
   ['plane/a.ts', "import '../storage/open.ts';"],
@@ -77,6 +82,9 @@ test.each([
   ['net/relay/a.ts', "import type { Clock } from '../../core/base/ports.ts';"],
   ['client/agent/a.ts', "import '../../net/relay/frame.ts';"],
   ['bin/compose/a.ts', "import '../../cli/root.ts';"],
+  ['bin/compose/a.ts', "import '../../storage/copy/copy.ts';"],
+  ['storage/open.ts', "import { sqlite } from './sqlite/sqlite.ts';"],
+  ['storage/sqlite/verify/a.ts', "import type { Database } from '../database.ts';"],
 ])('%s passes: %s', (file, line) => {
   expect(violationsIn(file, `${line}\n`, rules)).toEqual([]);
 });

@@ -24,9 +24,7 @@ export interface Rules {
 /** Protocols: everything in these folders but the named files is without sockets, timers, clocks and randomness. */
 const PURE = ['net/', 'client/paths/'];
 const EDGES: ReadonlySet<string> = new Set([
-  ...['bus', 'client-connection', 'listener', 'sniff', 'steady-clock', 'thread', 'worker'].map(
-    (name) => `net/nats/${name}.ts`,
-  ),
+  ...['bus', 'client-connection', 'listener', 'steady-clock', 'thread', 'worker'].map((name) => `net/nats/${name}.ts`),
   ...['account-updates', 'external-bus', 'keep-connected', 'server-identity'].map((name) => `net/bus/${name}.ts`),
   ...['dial', 'listener', 'remote'].map((name) => `net/relay/${name}.ts`),
   'net/stun/listener.ts',
@@ -35,6 +33,8 @@ const EDGES: ReadonlySet<string> = new Set([
   'client/paths/carrier.ts',
   'client/paths/runtime.ts',
 ]);
+/** Engines of the store, each in a folder of its own, which `storage/open.ts` alone chooses between. */
+const ENGINE = /^storage\/(?!copy\/)[\w-]+\//;
 const IMPURE_PACKAGES =
   /^node:(net|dgram|tls|http|https|dns|fs|os|child_process|worker_threads|timers|cluster)(\/|$)|^koffi$|^@nats-io\//;
 const IMPURE_CALLS: ReadonlySet<string> = new Set([
@@ -92,6 +92,8 @@ function mayImport(file: string, target: string, { folders, layers }: Rules): bo
   if (!target.startsWith('./')) return allowed.packages.some((name) => fits(target, name));
   const wanted = target.slice(2);
   if (isTestFile(wanted) && !isTestFile(file)) return false;
+  const [engine] = ENGINE.exec(wanted) ?? [];
+  if (engine !== undefined && !file.startsWith(engine) && file !== 'storage/open.ts') return false;
   const [folder = ''] = wanted.split('/');
   if (own === 'core' && folder === 'core') return layerOf(wanted, layers) <= layerOf(file, layers);
   return folder === own || allowed.folders.some((one) => one === '*' || one === folder || one === wanted);

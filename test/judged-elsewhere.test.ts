@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { judgeWrites } from '../core/authority/judgements.ts';
+import { judgeWrites } from '../core/authority/judge.ts';
 import { MeshError } from '../core/base/errors.ts';
 import { draftOf } from '../core/base/record.ts';
 import type { ComputationCall } from '../core/compute/computation.ts';

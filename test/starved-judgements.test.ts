@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { newId } from '../core/base/ids.ts';
 import { COSTLY_JUDGEMENTS } from '../core/base/serialise.ts';
+import { WriteQueue } from '../core/base/write-queue.ts';
 import { buildGate } from '../core/call/gate.ts';
 import { invoke } from '../core/call/invoke.ts';
 import { JsonText } from '../core/compute/compute.ts';
@@ -20,7 +21,7 @@ const WITHIN = { action: 'ALLOW', ...WEB, ingress: [{ from: [{ peerSelector: {} 
 
 /** The same store under another control plane: it does not wait for the turns of the first. */
 function anotherPlane({ services }: Kit) {
-  const others: Services = { ...services, store: { ...services.store } };
+  const others: Services = { ...services, store: { ...services.store, queue: new WriteQueue() } };
   const gate = { ...buildGate(others), isDiskFull: () => false };
   const call = async (
     name: string,

@@ -1,4 +1,4 @@
-import { judgeControls, judgeShown, judgeWrites } from '../core/authority/judgements.ts';
+import { judgeControls, judgeShown, judgeWrites } from '../core/authority/judge.ts';
 import type { AnyOperation } from '../core/base/operation.ts';
 import { assessFor } from '../core/compliance/scheduled.ts';
 import type { Computation } from '../core/compute/computation.ts';

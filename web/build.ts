@@ -3,22 +3,25 @@ import path from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { build } from 'vite';
 import { CLIENTS, entryOf, groupOf, READINGS } from '../cli/mcp-entry.ts';
+import { peerColumns } from '../core/views/peer-view.ts';
 import { openApiDocument } from '../rest/openapi.ts';
 import { operations } from '../tools/index.ts';
 import { buildViews } from './build-views.ts';
 
-/** Builds the dashboard and the views of MCP clients into `web/dist/`, with the types of the API from its own OpenAPI document. */
+/** Builds the dashboard and the views of MCP clients into `web/dist/`, with the types of the API from its own OpenAPI document and what it shares with the command line. */
 const WEB = import.meta.dirname;
 const BUILT = path.join(WEB, 'dist');
 /** What is there is served until all that replaces it is built. */
 const BEING_BUILT = path.join(BUILT, '.part');
 const SCHEMA = path.join(WEB, 'src', 'api', 'schema.d.ts');
 const MCP_CLIENTS = path.join(WEB, 'src', 'api', 'mcp-clients.json');
+const PEER_COLUMNS = path.join(WEB, 'src', 'api', 'peer-columns.json');
 
 const document = JSON.parse(JSON.stringify(openApiDocument(operations, 'built')), asJson);
 const types = astToString(await openapiTS(document, { alphabetize: true }));
 await writeChanged(SCHEMA, types);
 await writeChanged(MCP_CLIENTS, `${JSON.stringify(CLIENTS.map(mcpClient), null, 2)}\n`);
+await writeChanged(PEER_COLUMNS, `${JSON.stringify(peerColumns, null, 2)}\n`);
 // The manifest says which files each page reads, for those who count them. It is not served.
 await build({
   root: WEB,

@@ -3,13 +3,12 @@ import path from 'node:path';
 import { loadCredentials, rotateLogKey } from '../../storage/credentials.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
 import { headsIn } from '../../storage/log-heads.ts';
-import { acceptLogs } from '../../storage/sqlite/accept.ts';
-import { verifyDatabase } from '../../storage/sqlite/verify/verify.ts';
+import { databaseAt } from '../../storage/open.ts';
 import { locking } from './locking.ts';
 
 /** The files of a control plane, for the commands that read or change them while it need not run. */
 export const auditStore = {
-  verifyDatabase,
+  verifyDatabase: (file: string, workspace?: string) => databaseAt(file).verify(workspace),
   rotateKey: (configDir: string): string => locking(configDir, () => rotateLogKey(configDir, Date.now())),
   accept(options: { readonly configDir: string; readonly database?: string; readonly reason: string }) {
     const { configDir, reason, database = path.join(configDir, 'mesh.db') } = options;
@@ -21,7 +20,7 @@ export const auditStore = {
         );
       }
       const { logs } = buildKeyring(loadCredentials(configDir));
-      return acceptLogs({ path: database, logs, heads: headsIn(configDir), reason, now: Date.now() });
+      return databaseAt(database).accept({ logs, heads: headsIn(configDir), reason, now: Date.now() });
     });
   },
 };

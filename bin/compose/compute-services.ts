@@ -4,7 +4,7 @@ import { buildLiveness } from '../../core/model/liveness.ts';
 import { buildNetworkStates } from '../../core/state/states.ts';
 import { serveCalls } from '../../plane/compute/serve.ts';
 import { headReader } from '../../storage/log-heads.ts';
-import { openStoreReader } from '../../storage/open.ts';
+import { storeAt } from '../../storage/open.ts';
 import { heavyComputations, heavyOperations } from '../../tools/heavy.ts';
 import type { ComputeThreadData } from './compute.ts';
 import { grammarPlanner, grammarReader } from './readers.ts';
@@ -15,7 +15,7 @@ import { grammarPlanner, grammarReader } from './readers.ts';
 export function serveOn(port: MessagePort, data: ComputeThreadData): void {
   const { storeUrl, settings, logKeys, logOriginPrefix, configDir } = data;
   serveCalls(port, async (writes, clock) => {
-    const store = await openStoreReader(storeUrl, { log: silentLog, writes });
+    const store = await storeAt(storeUrl).openReader({ log: silentLog, writes });
     const states = buildNetworkStates({ store });
     // Nodes are heard by the main thread; nothing that is computed here asks for it.
     const liveness = buildLiveness();

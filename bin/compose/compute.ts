@@ -3,7 +3,7 @@ import type { Services } from '../../core/workflow/services.ts';
 import { COMPUTE_LIMITS, THREAD_HEAP_MB } from '../../plane/compute/limits.ts';
 import { buildComputePool, type ComputePool } from '../../plane/compute/pool.ts';
 import { startThread } from '../../plane/compute/thread.ts';
-import { isShared } from '../../storage/open.ts';
+import { isShared, storeAt } from '../../storage/open.ts';
 import { sample } from './wire-metrics.ts';
 
 /** The data with which a computing thread is started. */
@@ -25,7 +25,7 @@ export function startCompute(
   configDir: string,
   { clock, log, settings, logs }: Pick<Services, 'clock' | 'log' | 'settings' | 'logs'>,
 ): ComputePool | undefined {
-  if (!isShared(storeUrl)) return undefined;
+  if (!isShared(storeAt(storeUrl))) return undefined;
   const workerData: ComputeThreadData = {
     storeUrl,
     settings,
@@ -43,9 +43,9 @@ export function startCompute(
 
 export function computeMetrics({ counts }: Pick<ComputePool, 'counts'>): string {
   return [
-    sample('mesh_compute_running', 'Heavy calls computed now', 'gauge', counts.running),
-    sample('mesh_compute_waiting', 'Heavy calls that wait for a computing thread now', 'gauge', counts.waiting),
-    sample('mesh_compute_refused_total', 'Heavy calls refused for want of room or time', 'counter', counts.refused),
-    sample('mesh_compute_threads_died_total', 'Computing threads that died', 'counter', counts.died),
+    sample('mesh_compute_running', 'Heavy calls computed now', counts.running),
+    sample('mesh_compute_waiting', 'Heavy calls that wait for a computing thread now', counts.waiting),
+    sample('mesh_compute_refused_total', 'Heavy calls refused for want of room or time', counts.refused),
+    sample('mesh_compute_threads_died_total', 'Computing threads that died', counts.died),
   ].join('');
 }

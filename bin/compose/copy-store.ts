@@ -7,10 +7,10 @@ import type { WorkspaceDigest } from '../../storage/copy/digest.ts';
 import { credentialsFile } from '../../storage/credentials.ts';
 import { buildKeyring, nameOfKeys } from '../../storage/keyring.ts';
 import { headsIn } from '../../storage/log-heads.ts';
-import { isServed, isShared, openCopySource, openCopyTarget, STORE_URL, storeFile } from '../../storage/open.ts';
+import { isShared, STORE_URL, storeAt } from '../../storage/open.ts';
 import { type Config, loadConfig } from './config.ts';
+import { type KeyPlace, keyPlaceOf, knownCredentials } from './installation.ts';
 import { judgeLosses } from './judge-installation.ts';
-import { type KeyPlace, keyPlaceOf, knownCredentials } from './known-credentials.ts';
 import { locking } from './locking.ts';
 import { whyNoStartServed } from './served-installation.ts';
 import { storeUrl } from './store-url.ts';
@@ -35,8 +35,8 @@ export const storeCopies = {
       }
       const now = Date.now();
       await using opened = new AsyncDisposableStack();
-      const source = opened.adopt(await openCopySource(from), (each) => each.close());
-      const target = opened.adopt(await openCopyTarget(url, now), (each) => each.close());
+      const source = opened.adopt(await storeAt(from).openSource(), (each) => each.close());
+      const target = opened.adopt(await storeAt(url).openTarget(now), (each) => each.close());
       if (!(await source.moved())) await requireWhole(keys, from);
       const copied = await copyStore({
         source,
@@ -56,7 +56,7 @@ export const storeCopies = {
     return locking(configDir, async () => {
       await using opened = new AsyncDisposableStack();
       const from = sourceUrl(loadConfig(process.env, configDir));
-      const source = opened.adopt(await openCopySource(from), (each) => each.close());
+      const source = opened.adopt(await storeAt(from).openSource(), (each) => each.close());
       const moved = await source.moved();
       if (!moved) return `${source.place} is the database in use, and was not moved: nothing was to be done. ${WHICH}`;
       await source.release();
@@ -75,7 +75,7 @@ const WHICH =
 
 function sourceUrl(config: Config): string {
   const url = storeUrl(config);
-  if (!isShared(url)) throw new Error('MESH_STORE_URL names a store in memory, which ends with its meshd.');
+  if (!isShared(storeAt(url))) throw new Error('MESH_STORE_URL names a store in memory, which ends with its meshd.');
   return url;
 }
 
@@ -84,13 +84,14 @@ function urlIn(to: string): string {
   const url = to.startsWith('@') ? readFileSync(to.slice(1), 'utf8').trim() : to;
   const isKnown = STORE_URL.isKnown(url) || !/^[a-z][a-z0-9+.-]*:/.test(url);
   if (!isKnown) throw new Error(`--to ${STORE_URL.rule}.`);
-  if (!isShared(url)) throw new Error('--to names a store in memory, which would end with this command.');
+  if (!isShared(storeAt(url))) throw new Error('--to names a store in memory, which would end with this command.');
   return url;
 }
 
 /** Checks the store as a start does. @throws Error */
 async function requireWhole(keys: KeyPlace, url: string): Promise<void> {
-  const why = isServed(url) ? await whyNoStartServed(keys, url) : await judgeLosses(keys.configDir, storeFile(url));
+  const { file, servers } = storeAt(url);
+  const why = servers ? await whyNoStartServed(keys, url) : await judgeLosses(keys.configDir, file);
   if (why !== undefined) throw new Error(why);
 }
 
@@ -129,9 +130,9 @@ interface Places extends KeyPlace {
 type Target = 'served' | 'file' | 'default';
 
 function kindOf(url: string, configDir: string): Target {
-  if (isServed(url)) return 'served';
-  const [file = '', own] = [storeFile(url), storeFile(path.join(configDir, 'mesh.db'))];
-  return file === own ? 'default' : 'file';
+  const { file, servers } = storeAt(url);
+  if (servers) return 'served';
+  return file?.path === path.resolve(configDir, 'mesh.db') ? 'default' : 'file';
 }
 
 function inWords({ workspaces, aside }: Copied, places: Places): string {

@@ -5,12 +5,9 @@ import { missingIn } from '../../core/audit/losses.ts';
 import { StoreError } from '../../core/base/ports.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { readCredentials } from '../../storage/credentials.ts';
+import type { DatabaseFile } from '../../storage/database-file.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
 import { headsIn } from '../../storage/log-heads.ts';
-import { DamageError, isDamage } from '../../storage/sqlite/database.ts';
-import { damaged } from '../../storage/sqlite/integrity.ts';
-import { hasEntries, readLogs } from '../../storage/sqlite/losses.ts';
-import { whyNotInUse } from '../../storage/sqlite/moved.ts';
 import { entriesLost, lossLine } from './loss-words.ts';
 import { damageRefusal, keyRefusal, lossRefusal, type Missing, type Place } from './refusals.ts';
 
@@ -21,16 +18,19 @@ import { damageRefusal, keyRefusal, lossRefusal, type Missing, type Place } from
  * @returns why a start needs --accept-loss, and the alternatives; undefined where nothing is missing
  * @throws Error where a start is refused even with --accept-loss
  */
-export async function judgeInstallation(configDir: string, file: string | undefined): Promise<string | undefined> {
+export async function judgeInstallation(
+  configDir: string,
+  file: DatabaseFile | undefined,
+): Promise<string | undefined> {
   if (file !== undefined) {
-    const moved = await explaining({ configDir, file }, async () => whyNotInUse(file));
+    const moved = await explaining({ configDir, file }, () => file.whyNotInUse());
     if (moved !== undefined) throw new Error(moved);
   }
   return judgeLosses(configDir, file);
 }
 
 /** Holds an installation against what is known of it apart from its database. @throws Error as `judgeInstallation` */
-export async function judgeLosses(configDir: string, file: string | undefined): Promise<string | undefined> {
+export async function judgeLosses(configDir: string, file: DatabaseFile | undefined): Promise<string | undefined> {
   const credentials = readCredentials(configDir);
   const logs = credentials && buildKeyring(credentials).logs;
   if (file === undefined) return undefined;
@@ -39,13 +39,13 @@ export async function judgeLosses(configDir: string, file: string | undefined): 
   return explaining(place, async () => {
     const missing = logs ? await missingOf(file, heads, logs) : undefined;
     if (logs) return missing && lossRefusal(place, missing);
-    if (hasEntries(file)) return keyRefusal(place);
+    if (await file.hasEntries()) return keyRefusal(place);
     return heads.all().length > 0 ? keyRefusal(place, missingFile(file, heads)) : undefined;
   });
 }
 
 /** Why no control plane starts there as it is, and what to do. */
-export async function whyNoStart(configDir: string, file: string | undefined): Promise<string | undefined> {
+export async function whyNoStart(configDir: string, file: DatabaseFile | undefined): Promise<string | undefined> {
   try {
     return await judgeInstallation(configDir, file);
   } catch (error) {
@@ -58,15 +58,15 @@ export async function explaining<T>(place: Place, work: () => Promise<T>): Promi
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof DamageError) && !isDamage(error)) throw error;
-    const what = error instanceof DamageError ? error.what : damaged(place.file, (error as Error).message);
+    const what = place.file.damageIn(error);
+    if (what === undefined) throw error;
     throw new Error(await damageRefusal(place, what), { cause: error });
   }
 }
 
-async function missingOf(file: string, heads: LastingHeads, logs: PublicLogKeys): Promise<Missing | undefined> {
-  const isThere = statSync(file, { throwIfNoEntry: false })?.size;
-  const losses = isThere ? await readLogs(file, (store) => missingIn(store, heads, logs)) : undefined;
+async function missingOf(file: DatabaseFile, heads: LastingHeads, logs: PublicLogKeys): Promise<Missing | undefined> {
+  const isThere = statSync(file.path, { throwIfNoEntry: false })?.size;
+  const losses = isThere ? await file.readLogs((store) => missingIn(store, heads, logs)) : undefined;
   if (losses === undefined) return missingFile(file, heads);
   if (losses.length === 0) return undefined;
   const known = losses.flatMap((loss) => ('head' in loss ? [] : [loss]));
@@ -74,8 +74,8 @@ async function missingOf(file: string, heads: LastingHeads, logs: PublicLogKeys)
   return { lines: losses.map(lossLine), entries };
 }
 
-function missingFile(file: string, heads: LastingHeads): Missing {
-  const what = existsSync(file) ? 'is empty' : 'is not there';
+function missingFile(file: DatabaseFile, heads: LastingHeads): Missing {
+  const what = existsSync(file.path) ? 'is empty' : 'is not there';
   const known = heads.all();
   if (known.length === 0) {
     return { lines: [`the file ${what}, and credentials.json shows that there was one`], entries: undefined };

@@ -1,37 +1,16 @@
 import type { LastingHeads } from '../../core/audit/log-keys.ts';
 import { checkpointsIn } from '../../core/audit/losses.ts';
 import { newId } from '../../core/base/ids.ts';
-import type { Clock, Log } from '../../core/base/ports.ts';
-import { type Credentials, loadCredentials } from '../../storage/credentials.ts';
+import { loadCredentials } from '../../storage/credentials.ts';
+import type { DatabaseFile } from '../../storage/database-file.ts';
+import type { OpenStore } from '../../storage/engine.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
 import { headsIn } from '../../storage/log-heads.ts';
-import { isServed, type OpenStore, openStore, storeFile } from '../../storage/open.ts';
-import { acceptLogs } from '../../storage/sqlite/accept.ts';
+import { openStore, storeAt } from '../../storage/open.ts';
+import type { Installation, InstallationOptions } from './installation.ts';
 import { explaining, judgeInstallation } from './judge-installation.ts';
 import { NOTHING_MISSING } from './loss-words.ts';
 import { openServed } from './served-installation.ts';
-
-export interface InstallationOptions {
-  readonly configDir: string;
-  /** The file of keys that several control planes share; without it the keys are in the directory. */
-  readonly keysFile?: string | undefined;
-  readonly storeUrl: string;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Bytes that are kept free on the disk of the store. */
-  readonly reserve: number;
-  /** Go on where the database has less than the installation had. */
-  readonly acceptLoss?: boolean;
-}
-
-/** The parts of an installation that a control plane uses. */
-export interface Installation {
-  readonly store: OpenStore;
-  readonly credentials: Credentials;
-  readonly heads: LastingHeads;
-  /** Revisions of the store rise as long as this is the same. */
-  readonly epoch: string;
-}
 
 /**
  * Opens the store of an installation, whose credentials are made where the directory is new. It has to hold what is known
@@ -40,10 +19,10 @@ export interface Installation {
  * @throws Error that says what is missing since when, and what to do
  */
 export async function openInstallation(options: InstallationOptions): Promise<Installation> {
-  if (isServed(options.storeUrl)) return openServed(options);
+  const { file, servers } = storeAt(options.storeUrl);
+  if (servers) return openServed(options);
   const { configDir, storeUrl, clock, log, reserve, acceptLoss = false } = options;
   const heads = headsIn(configDir);
-  const file = storeFile(storeUrl);
   const refusal = await judgeInstallation(configDir, file);
   if (refusal !== undefined && !acceptLoss) throw new Error(refusal);
   if (acceptLoss && file !== undefined && refusal === undefined) throw new Error(NOTHING_MISSING);
@@ -67,12 +46,12 @@ export async function openInstallation(options: InstallationOptions): Promise<In
 
 async function openAccepted(
   { configDir, storeUrl, clock, log, reserve }: InstallationOptions,
-  file: string,
+  file: DatabaseFile,
   heads: LastingHeads,
 ): Promise<OpenStore> {
   const { logs } = buildKeyring(loadCredentials(configDir));
   const reason = 'meshd --accept-loss';
-  const accepted = await acceptLogs({ path: file, logs, heads, reason, now: clock.now() });
+  const accepted = await file.accept({ logs, heads, reason, now: clock.now() });
   for (const { workspace, given } of accepted) log.error({ workspace, given }, 'what was lost is given up');
   return openStore(storeUrl, { clock, log, reserve });
 }

@@ -20,7 +20,7 @@ export interface ReadinessParts {
   /** Which workspaces this one of several control planes leads; absent of the only one. */
   readonly leadership?: Pick<Leadership, 'state'> | undefined;
   /** Says where the settings of this one of several control planes are not those of the others. */
-  readonly settings?: () => string | undefined;
+  readonly settings?: (() => string | undefined) | undefined;
   /** True while the servers of the store choose one that takes writes. Absent of a store that no servers keep. */
   readonly isElecting?: (() => boolean) | undefined;
   /** Where the log is written. */
@@ -41,23 +41,13 @@ const NOTICED_MS = 5_000;
 const LOW_SPACE = 4;
 
 /** Returns the checks of /readyz, which run at each request. */
-export function buildReadiness({
-  isUp,
-  store,
-  disk,
-  clock,
-  wire,
-  storeState,
-  output,
-  leadership,
-  settings,
-  isElecting,
-}: ReadinessParts): () => Promise<readonly ReadyCheck[]> {
+export function buildReadiness(parts: ReadinessParts): () => Promise<readonly ReadyCheck[]> {
+  const { isUp, store, disk, clock, wire, storeState, output, leadership, settings, isElecting } = parts;
   let last: { readonly at: number; readonly check: Promise<ReadyCheck> } | undefined;
   let known: ReadyCheck | undefined;
-  const grace = new Grace(isElecting);
+  const excused = excusing(isElecting);
   const look = async () => {
-    known = grace.excuse(await checkStore(store));
+    known = excused(await checkStore(store));
     return known;
   };
   const probeStore = async () => {
@@ -93,23 +83,16 @@ const WAITS: ReadyCheck = {
  * Excuses a store that does not answer for as long as that is the same for all control planes, or may be: a balancer that
  * asks others instead betters nothing, and one that finds none ready refuses what would only have waited.
  */
-class Grace {
-  readonly #isElecting: (() => boolean) | undefined;
-  #since: number | undefined;
-
-  constructor(isElecting: (() => boolean) | undefined) {
-    this.#isElecting = isElecting;
-  }
-
-  readonly excuse = (check: ReadyCheck): ReadyCheck => {
-    if (check.state === 'ok' || !this.#isElecting) {
-      this.#since = undefined;
+function excusing(isElecting: (() => boolean) | undefined): (check: ReadyCheck) => ReadyCheck {
+  let since: number | undefined;
+  return (check) => {
+    if (check.state === 'ok' || !isElecting) {
+      since = undefined;
       return check;
     }
     const now = performance.now();
-    this.#since ??= now;
-    if (now - this.#since >= (this.#isElecting() ? ELECTION_MS : NOTICED_MS)) return check;
-    return WAITS;
+    since ??= now;
+    return now - since >= (isElecting() ? ELECTION_MS : NOTICED_MS) ? check : WAITS;
   };
 }
 

@@ -3,14 +3,14 @@ import { lossesIn } from '../../core/audit/losses.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { backupsIn } from '../../storage/backup-files.ts';
 import { credentialsFile } from '../../storage/credentials.ts';
+import type { DatabaseFile } from '../../storage/database-file.ts';
 import { headsIn } from '../../storage/log-heads.ts';
 import { rescuedBeside } from '../../storage/rescued-files.ts';
-import { readLogs } from '../../storage/sqlite/losses.ts';
 import { entriesLost } from './loss-words.ts';
 
 export interface Place {
   readonly configDir: string;
-  readonly file: string;
+  readonly file: DatabaseFile;
 }
 
 /** The data that a database lacks although the installation had it. */
@@ -39,7 +39,7 @@ export async function lossRefusal(place: Place, { lines, entries }: Missing): Pr
     : `  restore a backup that is elsewhere:  meshd restore FILE --config-dir ${configDir}`;
   const isDearer = copy !== undefined && entries !== undefined && copy.lacks > entries;
   return [
-    `the database ${file} has less than this installation had, so nothing was started or changed:`,
+    `the database ${file.path} has less than this installation had, so nothing was started or changed:`,
     ...lines.map((line) => `  - ${line}`),
     'If it is elsewhere put it back (a volume that is not mounted), or name it (MESH_STORE_URL, for MongoDB too); else, what costs least first:',
     ...(isDearer ? [accept, restore] : [restore, accept]),
@@ -57,7 +57,7 @@ const ONE_OF_SEVERAL =
 export function keyRefusal({ configDir, file }: Place, gone?: Missing): string {
   const what = gone
     ? `although log-heads beside it shows that it was; of the database ${gone.lines.join()}`
-    : `and the database ${file} was written with the keys in it`;
+    : `and the database ${file.path} was written with the keys in it`;
   return [
     `${credentialsFile(configDir)} is not there, ${what}, so nothing was started or changed.`,
     `Put ${gone ? 'both' : 'it'} back if elsewhere (a volume that is not mounted, --config-dir),${gone ? ONE_OF_SEVERAL : ''} or`,
@@ -96,9 +96,12 @@ function counted(entries: number): string {
 async function bestCopy({ file, configDir }: Place): Promise<Copy | undefined> {
   const heads = headsIn(configDir).all();
   const copies: Copy[] = [];
-  for (const name of [...backupsIn(configDir), ...rescuedBeside(file)]) {
+  for (const name of [...backupsIn(configDir), ...rescuedBeside(file.path)]) {
     // Copies that are damaged or were never written to are skipped.
-    const losses = await readLogs(name, (store) => lossesIn(store, heads)).catch(() => undefined);
+    const losses = await file
+      .at(name)
+      .readLogs((store) => lossesIn(store, heads))
+      .catch(() => undefined);
     if (losses) copies.push({ name, at: statSync(name).mtimeMs, lacks: entriesLost(losses) });
   }
   return copies.sort((a, b) => a.lacks - b.lacks || b.at - a.at)[0];

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as after } from 'node:timers/promises';
 import { newPassword, resetPassword } from '../../core/identity/reset-password.ts';
-import { storeFile } from '../../storage/open.ts';
+import { storeAt } from '../../storage/open.ts';
 import { loadConfig } from './config.ts';
 import { runsIn } from './doctor/running.ts';
 import { askForReset } from './reset-requests.ts';
@@ -33,7 +33,7 @@ export async function resetPasswordOnHost({
   const rules = config.app.signIn;
   const chosen = password ?? randomBytes(GENERATED_BYTES).toString('base64url');
   const reset = await newPassword(username, chosen, rules);
-  if (runsIn(configDir, storeFile(storeUrl(config)))) {
+  if (runsIn(configDir, storeAt(storeUrl(config)).file?.path)) {
     const request = askForReset(configDir, reset);
     const deadline = performance.now() + ANSWER_MS;
     for (let answer = request.answer(); ; answer = request.answer()) {

@@ -4,13 +4,13 @@ import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import { type Store, StoreError } from '../../core/base/ports.ts';
 import { silentLog } from '../../core/base/silent-log.ts';
 import { type Credentials, credentialsFile, loadCredentials } from '../../storage/credentials.ts';
+import { ACCEPTED } from '../../storage/database-file.ts';
+import type { OpenStore, SharedDatabase } from '../../storage/engine.ts';
 import { buildKeyring, nameOfKeys } from '../../storage/keyring.ts';
 import { headsIn } from '../../storage/log-heads.ts';
-import { type OpenStore, openStore, openStoreReader, type SharedDatabase } from '../../storage/open.ts';
-import { ACCEPTED } from '../../storage/sqlite/accept.ts';
-import { type KeyPlace, knownCredentials } from './known-credentials.ts';
+import { openStore, storeAt } from '../../storage/open.ts';
+import { type Installation, type InstallationOptions, type KeyPlace, knownCredentials } from './installation.ts';
 import { lossLine, NOTHING_MISSING } from './loss-words.ts';
-import type { Installation, InstallationOptions } from './open-installation.ts';
 
 /**
  * Opens a database that servers keep, which any number of control planes of one installation can have open. Whoever comes
@@ -43,7 +43,7 @@ export async function openServed(options: InstallationOptions): Promise<Installa
 
 /** Why no control plane starts on a database that servers keep, and what to do. Nothing is written. */
 export async function whyNoStartServed(place: KeyPlace, url: string): Promise<string | undefined> {
-  const reader = await openStoreReader(url, { log: silentLog, writes: { commit: refuse, record: refuse } });
+  const reader = await storeAt(url).openReader({ log: silentLog, writes: { commit: refuse, record: refuse } });
   try {
     const known = knownCredentials(place);
     const losses = await judged(reader, await reader.claimedWith?.(), {

@@ -1,11 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { departingStore } from '../../core/assertions/departed.ts';
-import { boundedStore } from '../../core/authority/bounded-store.ts';
 import type { Edition } from '../../core/base/edition.ts';
 import { MeshError } from '../../core/base/errors.ts';
 import { newId } from '../../core/base/ids.ts';
 import type { AnyOperation } from '../../core/base/operation.ts';
 import type { Clock, Log, Store } from '../../core/base/ports.ts';
+import type { IsDiskFull } from '../../core/base/reserve.ts';
 import type { SharedState } from '../../core/base/shared.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { mayCall } from '../../core/call/access.ts';
@@ -27,6 +26,7 @@ import type { ThreadServices } from '../../core/state/services.ts';
 import { buildNetworkStates } from '../../core/state/states.ts';
 import { buildCallLocks } from '../../core/workflow/call-locks.ts';
 import type { Services } from '../../core/workflow/services.ts';
+import { planeStore } from '../../core/write/pipeline.ts';
 import { nodeJwt } from '../../net/bus/claims.ts';
 import { nodeKeyOf } from '../../net/bus/node-key.ts';
 import { formatRelayAddress, parseRelayAddress } from '../../net/relay/address.ts';
@@ -49,6 +49,8 @@ export interface ServiceParts {
   readonly settings: Settings;
   /** The epoch of graph versions: they rise as long as it is the same. By default each start has a new one. */
   readonly graphEpoch?: string;
+  /** Tells whether the disk of the store is full; without it there is always room. */
+  readonly isDiskFull?: IsDiskFull;
   /** Computing threads; without them what is heavy is done in place. */
   readonly compute?: ComputeElsewhere | undefined;
   /** The keys with which nodes are admitted to an external bus. */
@@ -56,9 +58,9 @@ export interface ServiceParts {
 }
 
 /** Builds the services of operations from the parts that differ between a real plane and a test. */
-export function buildServices({ compute, busKeys, store: base, ...rest }: ServiceParts): Services {
+export function buildServices({ compute, busKeys, isDiskFull, store: base, ...rest }: ServiceParts): Services {
   const [states, liveness] = [buildNetworkStates({ store: base }), buildLiveness()];
-  const parts = { ...rest, store: boundedStore(departingStore(base), { states, clock: rest.clock }) };
+  const parts = { ...rest, store: planeStore({ store: base, states, clock: rest.clock, isDiskFull }) };
   return {
     ...parts,
     states,

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readKeysFile } from '../../storage/credentials.ts';
-import { addressProblem, isServed, STORE_URL } from '../../storage/open.ts';
+import { STORE_URL, storeAt } from '../../storage/open.ts';
 import { type Part, partProblems } from './alone.ts';
 import { readBusKeys } from './bus-keys.ts';
 import { ConfigError, type Given, isReadableFile } from './config.ts';
@@ -34,7 +34,7 @@ function modeProblems(given: Given, standalone: boolean): string[] {
     );
   }
   if (standalone) return problems;
-  if (url === undefined || !STORE_URL.isKnown(url) || !isServed(url)) {
+  if (url === undefined || !STORE_URL.isKnown(url) || !storeAt(url).servers) {
     problems.push(
       'MESH_STORE_URL: without --standalone it has to name a MongoDB replica set: mongodb://<host>:<port>,…/<database>',
     );
@@ -54,7 +54,7 @@ function modeProblems(given: Given, standalone: boolean): string[] {
 
 /** False where its URL is not to be read: nothing is known of it then. */
 function hasStoreOfItsOwn({ MESH_STORE_URL: url }: Given): boolean {
-  return url === undefined || (STORE_URL.isKnown(url) && !isServed(url));
+  return url === undefined || (STORE_URL.isKnown(url) && !storeAt(url).servers);
 }
 
 function busFileProblems(given: Given): string[] {
@@ -77,7 +77,7 @@ async function storeProblems(given: Given, standalone: boolean): Promise<string[
   const { MESH_STORE_URL: url, MESH_KEYS_FILE: keysFile } = given;
   // A keys file that has to be left out is not checked.
   const isUsed = keysFile !== undefined && !(standalone && hasStoreOfItsOwn(given));
-  const problem = url !== undefined && STORE_URL.isKnown(url) ? await addressProblem(url) : undefined;
+  const problem = url !== undefined && STORE_URL.isKnown(url) ? await storeAt(url).problem() : undefined;
   return [
     ...(problem === undefined ? [] : [`MESH_STORE_URL: ${problem}`]),
     ...(isUsed ? whyNot(() => readKeysFile(keysFile)) : []),

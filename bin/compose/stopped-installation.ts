@@ -1,7 +1,7 @@
 import { silentLog } from '../../core/base/silent-log.ts';
-import type { OpenStore } from '../../storage/open.ts';
+import type { OpenStore } from '../../storage/engine.ts';
 import type { Config } from './config.ts';
-import { keyPlaceOf, knownCredentials } from './known-credentials.ts';
+import { keyPlaceOf, knownCredentials } from './installation.ts';
 import { locking } from './locking.ts';
 import { openInstallation } from './open-installation.ts';
 import { storeUrl } from './store-url.ts';

@@ -1,11 +1,12 @@
 import { statfsSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { Worker } from 'node:worker_threads';
 import type { LastingHeads } from '../../core/audit/log-keys.ts';
 import type { Clock, Log } from '../../core/base/ports.ts';
 import { type Job, later } from '../../plane/jobs.ts';
 import { backupAt, backupsIn, backupTime, dropOldBackups } from '../../storage/backup-files.ts';
-import type { StoreUpkeep } from '../../storage/upkeep.ts';
-import { inThread } from './store-task.ts';
+import type { StoreUpkeep } from '../../storage/engine.ts';
+import type { StoreTask, StoreTaskResult } from './store-thread.ts';
 
 /** How the database is, for readiness, metrics and whoever looks. */
 export interface StoreState {
@@ -58,21 +59,24 @@ export function buildStoreCare({ configDir, upkeep, heads, installation, backups
     isOver = true;
     if (copy !== undefined) log.error({ copy }, 'all that was there is in this copy: stop meshd, and meshd restore it');
     else
-      log.error({ file }, 'what is left is no whole database, so none is kept: stop meshd, and meshd restore a backup');
+      log.error(
+        { file: file?.path },
+        'what is left is no whole database, so none is kept: stop meshd, and meshd restore a backup',
+      );
   };
-  const check = async (name: string) => {
-    fault = await inThread({ kind: 'check', file: name });
+  const check = async (url: string) => {
+    fault = await inThread({ kind: 'check', url });
     if (fault !== undefined) log.error({ fault }, 'the database is damaged');
   };
-  const backUp = async (name: string, keep: number) => {
+  const backUp = async (url: string, keep: number) => {
     try {
       requireSpace(configDir, upkeep.bytes());
       const to = backupAt(configDir, clock.now());
       const marks = heads.all();
-      const made = await inThread({ kind: 'backup', from: name, to, now: clock.now(), installation, heads: marks });
+      const made = await inThread({ kind: 'backup', url, to, now: clock.now(), installation, heads: marks });
       dropOldBackups(configDir, keep);
       failure = undefined;
-      log.info({ to, bytes: made.bytes, entries: made.entries }, 'the database is backed up');
+      log.info({ to, bytes: made?.bytes, entries: made?.entries }, 'the database is backed up');
     } catch (error) {
       failure = (error as Error).message;
       throw error;
@@ -84,12 +88,12 @@ export function buildStoreCare({ configDir, upkeep, heads, installation, backups
       if (file === undefined) return [];
       return [
         later('watch the database file', clock, { first: SECOND_MS, every: SECOND_MS }, watch),
-        later('check the database', clock, { first: FIRST_CHECK_MS, every: DAY_MS }, () => check(file)),
+        later('check the database', clock, { first: FIRST_CHECK_MS, every: DAY_MS }, () => check(file.url)),
         later('move the log into the database', clock, { first: MINUTE_MS, every: MINUTE_MS }, async () => {
           if (upkeep.problem() === undefined) upkeep.checkpoint();
         }),
         later('give space back', clock, { first: HOUR_MS, every: HOUR_MS }, () => upkeep.vacuum()),
-        ...(backups === 'off' ? [] : [daily(file, backups)]),
+        ...(backups === 'off' ? [] : [daily(file.url, backups)]),
       ];
     },
     state(): StoreState {
@@ -109,10 +113,10 @@ export function buildStoreCare({ configDir, upkeep, heads, installation, backups
     },
   };
 
-  function daily(name: string, { every, keep }: { readonly every: number; readonly keep: number }): Job {
+  function daily(url: string, { every, keep }: { readonly every: number; readonly keep: number }): Job {
     const newest = newestBackup(configDir, clock.now());
     const first = Math.max(FIRST_BACKUP_MS, newest === undefined ? 0 : every - newest.ageMs);
-    return later('back up the database', clock, { first, every }, () => backUp(name, keep));
+    return later('back up the database', clock, { first, every }, () => backUp(url, keep));
   }
 }
 
@@ -129,4 +133,17 @@ function requireSpace(configDir: string, { file, log }: StoreState['bytes']): vo
   const { bavail, bsize } = statfsSync(path.resolve(configDir));
   const [free, needed] = [bavail * bsize, SPARE * (file + log)];
   if (free < needed) throw new Error(`no backup is made: ${free} bytes are free in ${configDir}, it takes ${needed}`);
+}
+
+const THREAD = new URL(`./store-thread${path.extname(import.meta.url)}`, import.meta.url);
+
+/** Does a task in a thread of its own, which ends with it. @throws Error of the task */
+function inThread<K extends StoreTask['kind']>(task: Extract<StoreTask, { kind: K }>): Promise<StoreTaskResult[K]> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(THREAD, { workerData: task, name: task.kind });
+    // A plane that stops does not wait for it; what was half written is removed with the next one.
+    worker.unref();
+    worker.once('message', resolve).once('error', reject);
+    worker.once('exit', () => reject(new Error(`the thread of the ${task.kind} ended by itself`)));
+  });
 }

@@ -1,22 +1,19 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, statfsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { readCheckpoint } from '../../core/audit/checkpoint.ts';
 import { checkpointsIn, type Loss, lossesIn } from '../../core/audit/losses.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { hasCredentials, loadCredentials } from '../../storage/credentials.ts';
+import type { BackupLabel, DatabaseFile } from '../../storage/database-file.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
 import { linksFollowed } from '../../storage/links.ts';
 import { headsIn } from '../../storage/log-heads.ts';
-import { isServed, storeFile } from '../../storage/open.ts';
-import { acceptLogs } from '../../storage/sqlite/accept.ts';
-import { type BackupLabel, labelOf, requireReplaceable, writeBackup } from '../../storage/sqlite/backup.ts';
-import { readLogs } from '../../storage/sqlite/losses.ts';
-import { putInPlace, requireBackup } from '../../storage/sqlite/restore.ts';
-import { rewriteDatabase } from '../../storage/sqlite/rewrite.ts';
-import { requireRoom } from './backup-room.ts';
+import { storeAt } from '../../storage/open.ts';
 import { loadConfig } from './config.ts';
 import { locking } from './locking.ts';
 import { storeUrl } from './store-url.ts';
+
+const MB = 1_048_576;
 
 interface BackupCommand {
   readonly configDir: string;
@@ -28,14 +25,13 @@ interface BackupCommand {
 export const storeFiles = {
   async backup({ configDir, file, withCredentials }: BackupCommand): Promise<string> {
     const from = requireFile(configDir);
-    requireOther(file, from);
-    requireReplaceable(file);
-    requireRoom(from, file, loadConfig(process.env, configDir).env.MESH_STORE_RESERVE);
+    requireOther(file, from.path);
+    await from.at(file).requireReplaceable();
+    requireRoom(from.path, file, loadConfig(process.env, configDir).env.MESH_STORE_RESERVE);
     if (!hasCredentials(configDir))
       throw new Error(`${configDir} has no credentials.json: name the --config-dir of meshd.`);
     const credentials = loadCredentials(configDir);
-    const made = await writeBackup({
-      from,
+    const made = await from.backUp({
       to: path.resolve(file),
       now: Date.now(),
       installation: installationOf(configDir),
@@ -53,16 +49,17 @@ export const storeFiles = {
     mkdirSync(configDir, { recursive: true, mode: 0o700 });
     const to = databaseOf(configDir);
     return locking(configDir, async () => {
-      requireOther(file, to);
-      requireBackup(file);
-      const label = labelOf(file);
-      const installations = label ? [label.installation] : ((await readLogs(file, installationsIn)) ?? []);
+      requireOther(file, to.path);
+      const backup = to.at(file);
+      await backup.requireBackup();
+      const label = await backup.label();
+      const installations = label ? [label.installation] : ((await backup.readLogs(installationsIn)) ?? []);
       requireSame(configDir, installations, file);
-      const lost = (await readLogs(file, (store) => lossesIn(store, headsIn(configDir).all()))) ?? [];
-      const { aside, credentials } = await putInPlace({ file, to, configDir, now: Date.now() });
+      const lost = (await backup.readLogs((store) => lossesIn(store, headsIn(configDir).all()))) ?? [];
+      const { aside, credentials } = await to.restore({ from: file, configDir, now: Date.now() });
       if (hasCredentials(configDir)) await acceptRestored(configDir, to, file, label);
       return [
-        `${to} is the database of ${file}${label ? ` as of ${formatInstant(label.at)}` : ''}. Start meshd now.`,
+        `${to.path} is the database of ${file}${label ? ` as of ${formatInstant(label.at)}` : ''}. Start meshd now.`,
         ...(aside === undefined ? [] : [`What was there before is kept as ${aside}.`]),
         ...lost.map(lostLine),
         ...(credentials ? ['credentials.json came with it.'] : []),
@@ -79,17 +76,17 @@ export const storeFiles = {
   async compact({ configDir }: Pick<BackupCommand, 'configDir'>): Promise<string> {
     const file = requireFile(configDir);
     return locking(configDir, async () => {
-      const { before, after } = rewriteDatabase(file);
-      return `${file} had ${before} bytes and has ${after}.`;
+      const { before, after } = await file.rewrite();
+      return `${file.path} had ${before} bytes and has ${after}.`;
     });
   },
 };
 
-async function acceptRestored(configDir: string, to: string, file: string, label: BackupLabel | undefined) {
+async function acceptRestored(configDir: string, to: DatabaseFile, file: string, label: BackupLabel | undefined) {
   const { logs } = buildKeyring(loadCredentials(configDir));
   const of = label ? `, of ${formatInstant(label.at)}` : '';
   const reason = `meshd restore ${path.basename(file)}${of}`;
-  await acceptLogs({ path: to, logs, heads: headsIn(configDir), reason, now: Date.now() });
+  await to.accept({ logs, heads: headsIn(configDir), reason, now: Date.now() });
 }
 
 function lostLine({ workspace, had, has, until }: Loss): string {
@@ -133,21 +130,30 @@ function isSame(file: string, other: string): boolean {
   return one !== undefined && two !== undefined && one.dev === two.dev && one.ino === two.ino;
 }
 
-function databaseOf(configDir: string): string {
-  const url = storeUrl(loadConfig(process.env, configDir));
-  if (isServed(url)) {
-    throw new Error(
-      'MESH_STORE_URL names MongoDB, which has its own tools for this: mongodump --oplog and mongorestore --oplogReplay, or snapshots of its disks.',
-    );
-  }
-  const file = storeFile(url);
+function databaseOf(configDir: string): DatabaseFile {
+  const { file, servers } = storeAt(storeUrl(loadConfig(process.env, configDir)));
+  if (servers) throw new Error(`MESH_STORE_URL names ${servers.ownTools}`);
   if (file === undefined) throw new Error('MESH_STORE_URL names a store in memory, which has no file.');
   // A restored file replaces the target of a link, not the link.
-  return linksFollowed(file);
+  return file.at(linksFollowed(file.path));
 }
 
-function requireFile(configDir: string): string {
+function requireFile(configDir: string): DatabaseFile {
   const file = databaseOf(configDir);
-  if (!existsSync(file)) throw new Error(`${file} is not there: name the --config-dir of meshd.`);
+  if (!existsSync(file.path)) throw new Error(`${file.path} is not there: name the --config-dir of meshd.`);
   return file;
+}
+
+/** A backup on the disk of the store leaves the reserve, without which new records are refused. @throws Error */
+function requireRoom(from: string, to: string, reserveMb: number): void {
+  const directory = path.dirname(path.resolve(to));
+  if (statSync(directory, { throwIfNoEntry: false })?.dev !== statSync(from).dev) return;
+  const { bavail, bsize } = statfsSync(directory);
+  const size = (name: string) => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
+  const [free, takes] = [bavail * bsize, size(from) + size(`${from}-wal`)];
+  if (free - takes >= reserveMb * MB) return;
+  const [freeMb, takesMb] = [Math.floor(free / MB), Math.ceil(takes / MB)];
+  throw new Error(
+    `${to} would be on the disk of the database, where ${freeMb} MB are free and it takes up to ${takesMb} MB: less than the reserve of ${reserveMb} MB would be left (MESH_STORE_RESERVE), below which new records are refused. Make room, or name a place on another disk.`,
+  );
 }

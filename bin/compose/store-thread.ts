@@ -1,17 +1,19 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type BackupOptions, type MadeBackup, writeBackup } from '../../storage/sqlite/backup.ts';
-import { faultIn } from '../../storage/sqlite/integrity.ts';
+import type { BackupOptions, MadeBackup } from '../../storage/database-file.ts';
+import { storeAt } from '../../storage/open.ts';
 
-/** A task that takes too long for the main thread, because it reads the whole file. */
-export type StoreTask =
-  | { readonly kind: 'check'; readonly file: string }
-  | ({ readonly kind: 'backup' } & BackupOptions);
+/** A task that takes too long for the main thread, because it reads the whole file of the store of a URL. */
+export type StoreTask = { readonly url: string } & (
+  | { readonly kind: 'check' }
+  | ({ readonly kind: 'backup' } & BackupOptions)
+);
 
 export interface StoreTaskResult {
   /** The fault of the file, a sentence. */
   readonly check: string | undefined;
-  readonly backup: MadeBackup;
+  readonly backup: MadeBackup | undefined;
 }
 
 const task = workerData as StoreTask;
-parentPort?.postMessage(task.kind === 'check' ? faultIn(task.file) : await writeBackup(task));
+const { file } = storeAt(task.url);
+parentPort?.postMessage(await (task.kind === 'check' ? file?.fault() : file?.backUp(task)));

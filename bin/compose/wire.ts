@@ -1,4 +1,3 @@
-import { setTimeout as after } from 'node:timers/promises';
 import type { Services } from '../../core/workflow/services.ts';
 import type { Bus } from '../../net/bus/port.ts';
 import type { HostPort } from '../../net/host-port.ts';
@@ -10,6 +9,7 @@ import { startRelayRevocations } from '../../plane/relay-revocations.ts';
 import type { BusKeys } from './bus-keys.ts';
 import { busPlaceOf, type ExternalBusEnvironment } from './bus-place.ts';
 import type { Config, Environment } from './config.ts';
+import { buildParts } from './parts.ts';
 import { type RelayEnvironment, startRemoteRelays } from './remote-relay.ts';
 import type { Tls } from './tls.ts';
 import { pushMetrics } from './wire-metrics.ts';
@@ -62,12 +62,7 @@ export async function startWire(
 ): Promise<Wire> {
   const { clock, log, keys } = services;
   const secured = tls === undefined ? {} : { tls };
-  const running: Pick<Running, 'stop'>[] = [];
-  const stop = async () => {
-    for (let part = running.pop(); part; part = running.pop()) {
-      await Promise.race([part.stop(), after(STOP_MS, undefined, { ref: false })]);
-    }
-  };
+  const parts = buildParts(log, STOP_MS);
   const start = async <T extends Running>(
     variable: keyof typeof EFFECT_WHEN_OFF,
     begin: (address: HostPort) => Promise<T>,
@@ -77,9 +72,7 @@ export async function startWire(
       log.info({ variable }, EFFECT_WHEN_OFF[variable]);
       return undefined;
     }
-    const part = await orExplain(variable, address, begin(address));
-    running.push(part);
-    return part;
+    return parts.use(variable, await orExplain(variable, address, begin(address)));
   };
   const startEmbeddedBus = () =>
     start('MESH_BUS_LISTEN', async (address) => {
@@ -92,10 +85,7 @@ export async function startWire(
   try {
     const place = busPlaceOf(env);
     const elsewhere: Omit<Running, 'address'>[] = [];
-    const begun = <T extends Omit<Running, 'address'>>(part: T) => {
-      elsewhere.push(part);
-      running.push(part);
-    };
+    const begun = (part: Omit<Running, 'address'>) => elsewhere.push(parts.use(part.name, part));
     if (place) {
       // With the client of NATS, which nobody else reads.
       const { startExternalBus, startAccountUpdates } = await import('./external-bus.ts');
@@ -113,17 +103,16 @@ export async function startWire(
     const stun = await start('MESH_STUN_LISTEN', (address) =>
       startStun({ ...address, clock, log, ratePerSecond: env.MESH_STUN_RATE }),
     );
-    const remote = await startRemoteRelays({ env, app }, relay?.address, services);
-    running.push(remote);
+    const remote = parts.use('relays elsewhere', await startRemoteRelays({ env, app }, relay?.address, services));
     const own = [...elsewhere, ...[bus, relay, stun].filter((part) => part !== undefined)];
     return {
       listeners: { bus: bus?.address, relay: relay?.address, stun: stun?.address },
       checks: () => [...own, ...remote.parts],
       metrics: async () => (await Promise.all([...own, remote].map((part) => part.metrics()))).join(''),
-      stop,
+      stop: () => parts.stop(),
     };
   } catch (error) {
-    await stop();
+    await parts.abandon();
     throw error;
   }
 }
@@ -136,24 +125,22 @@ async function serveNodes<T extends Omit<Running, 'address'> & { readonly bus: B
   admit: () => Promise<{ stop(): void }> | undefined,
 ): Promise<T> {
   const { bus } = part;
+  const parts = buildParts(services.log);
+  parts.use(part.name, part);
   try {
     const credentials = await admit();
-    const push = new GraphPush(services, bus, leadership);
+    const push = parts.use('graph push', new GraphPush(services, bus, leadership));
     bus.onChange(({ kind }) => kind !== 'refused' && push.forget());
-    const requests = new ControlRequests(services, bus, push, leadership);
+    const requests = parts.use('control requests', new ControlRequests(services, bus, push, leadership));
+    if (credentials) parts.use('credentials of nodes', credentials);
     await bus.flush();
     return {
       ...part,
       metrics: async () => (await part.metrics()) + pushMetrics(push, requests),
-      async stop() {
-        credentials?.stop();
-        await requests.stop();
-        await push.stop();
-        await part.stop();
-      },
+      stop: () => parts.stop(),
     };
   } catch (error) {
-    await part.stop();
+    await parts.abandon();
     throw error;
   }
 }

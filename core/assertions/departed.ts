@@ -1,6 +1,5 @@
 import type { Change, Op, Store } from '../base/ports.ts';
 import { draftOf, foldName } from '../base/record.ts';
-import { shareQueue } from '../base/serialise.ts';
 import { lookUp } from '../model/find.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import { afterCommit, type NetworkState } from '../state/state.ts';
@@ -14,26 +13,22 @@ import type { AssertionRecord, AssertionSpec, AssertionStatus, DepartedPeer } fr
 export const ENDS = ['src', 'dst'] as const;
 
 /**
- * Returns a store that keeps departing peers with the assertions that name them, in the commit that deletes the peer: whichever
- * operation or job deletes it. It lies under the guards, since nobody decides on what is kept.
+ * Keeps departing peers with the assertions that name them, in the commit that deletes the peer: whichever
+ * operation or job deletes it. Nobody decides on what is kept, so it is added after the judgement.
  */
-export function departingStore(store: Store): Store {
-  const departing: Store = {
-    ...store,
-    async commit(workspace, ops, context) {
-      const departures = ops.some(isPeerDeletion) ? await departuresOf(store, workspace, ops) : [];
-      return store.commit(workspace, departures.length > 0 ? [...ops, ...departures] : ops, context);
-    },
-  };
-  shareQueue(departing, store);
-  return departing;
+export async function keepDepartures<D extends { readonly workspace: string; readonly ops: readonly Op[] }>(
+  draft: D,
+  { store }: { readonly store: Pick<Store, 'get' | 'list'> },
+): Promise<D> {
+  const { workspace, ops } = draft;
+  return ops.some(isPeerDeletion) ? { ...draft, ops: [...ops, ...(await departuresOf(store, workspace, ops))] } : draft;
 }
 
 function isPeerDeletion(op: Op): op is Op & { readonly op: 'delete' } {
   return op.op === 'delete' && op.key.kind === 'MeshPeer';
 }
 
-async function departuresOf(store: Store, workspace: string, ops: readonly Op[]): Promise<Op[]> {
+async function departuresOf(store: Pick<Store, 'get' | 'list'>, workspace: string, ops: readonly Op[]): Promise<Op[]> {
   const { items } = await store.list(workspace, 'PolicyAssertion');
   const written = new Set(ops.flatMap((op) => ('record' in op ? [op.record.uid, keyOf(op.record)] : [keyOf(op.key)])));
   const unwritten = items.filter((assertion) => !written.has(keyOf(assertion)));

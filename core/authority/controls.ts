@@ -6,13 +6,14 @@ import {
   touchedControls,
 } from '../compliance/flips.ts';
 import { scopeRule } from '../compliance/scope.ts';
+import { allRulesOf } from '../model/meaning.ts';
 import type { WorkspaceSettings } from '../model/workspaces.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
-import type { Comparison } from './excess.ts';
 import { type JoinGrant, labelsJoining, type NamedLabels, namedLabels } from './label-sets.ts';
 import { MAX_NEWCOMERS, withThoseOf } from './newcomers.ts';
+import type { Comparison } from './state-after.ts';
 
 interface Later {
   /** Labels that devices get from the tokens that are out. */
@@ -92,7 +93,5 @@ function ends({ spec, annotations }: Policy): boolean {
 }
 
 function letsIn({ spec }: Policy): boolean {
-  return (
-    spec.action === 'ALLOW' && [spec.ingress, spec.egress].some((rules) => rules !== undefined && rules.length > 0)
-  );
+  return spec.action === 'ALLOW' && allRulesOf(spec).length > 0;
 }

@@ -1,4 +1,4 @@
-import type { Effect, EffectSide } from '../effect/effect.ts';
+import type { EffectSide } from '../effect/effect.ts';
 import { type PortSpan, spanText } from '../effect/port-spans.ts';
 import { lookUpById } from '../model/find.ts';
 import { sameAccess } from '../model/peer-access.ts';
@@ -6,13 +6,13 @@ import type { PortEntry } from '../model/policy.ts';
 import type { AgentRecord, PeerRecord } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
 import { NO_PORTS, PortSets } from '../reachability/port-sets.ts';
-import type { Reachability } from '../reachability/reachability.ts';
 import { ancestors, family, isLive } from '../state/agent-tree.ts';
 import type { NetworkState } from '../state/state.ts';
 import { boundedLayersOf, reachOf } from './agent-reach.ts';
 import type { Future } from './future.ts';
 import { isolationBeyond } from './isolation.ts';
 import { policyBeyond } from './policy-within-reach.ts';
+import type { Comparison } from './state-after.ts';
 
 /** A connection that an agent would decide about although it is not within its reach. */
 export interface BeyondRow {
@@ -26,16 +26,6 @@ export interface Excess {
   /** As sentences; names in them are data. */
   readonly reasons: readonly string[];
   readonly rows: readonly BeyondRow[];
-}
-
-/** A change on its way, both states compiled for the same instant. */
-export interface Comparison {
-  readonly before: NetworkState;
-  readonly after: NetworkState;
-  readonly was: Reachability;
-  readonly is: Reachability;
-  readonly effect: Effect;
-  readonly now: number;
 }
 
 /** The same change at other times and for other peers. */

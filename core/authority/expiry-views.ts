@@ -8,7 +8,7 @@ import { sameValue } from '../model/value.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
-import type { Comparison } from './excess.ts';
+import type { Comparison } from './state-after.ts';
 
 type Direction = Rule['direction'];
 const DIRECTIONS = ['ingress', 'egress'] as const satisfies readonly Direction[];

@@ -1,5 +1,5 @@
 import { type IpRange, overlaps, parseAddress, parseCidr } from '../model/cidr.ts';
-import { rulesOf } from '../model/meaning.ts';
+import { allRulesOf } from '../model/meaning.ts';
 import { addressText } from '../model/ranges.ts';
 import type { NetworkRecord, PeerRecord } from '../model/resources.ts';
 import type { NetworkState } from '../state/state.ts';
@@ -32,13 +32,11 @@ export function freeAddresses(
 
 export function blocksOf({ policies }: NetworkState): IpRange[] {
   return [...policies.values()].flatMap(({ spec }) =>
-    (['ingress', 'egress'] as const).flatMap((direction) =>
-      (rulesOf(spec, direction) ?? []).flatMap(({ peers }) =>
-        peers.flatMap((entry) => {
-          if (entry === '*' || !entry.ipBlock) return [];
-          return [entry.ipBlock.cidr, ...(entry.ipBlock.except ?? [])].flatMap((text) => parseCidr(text) ?? []);
-        }),
-      ),
+    allRulesOf(spec).flatMap(({ peers }) =>
+      peers.flatMap((entry) => {
+        if (entry === '*' || !entry.ipBlock) return [];
+        return [entry.ipBlock.cidr, ...(entry.ipBlock.except ?? [])].flatMap((text) => parseCidr(text) ?? []);
+      }),
     ),
   );
 }

@@ -10,10 +10,10 @@ import { WRITTEN_BY } from '../model/written-by.ts';
 import { compile } from '../reachability/engine.ts';
 import { modelOf } from '../state/network-model.ts';
 import type { NetworkState } from '../state/state.ts';
-import type { Comparison } from './excess.ts';
 import { MAX_VIEWS } from './expiry-views.ts';
 import { type Future, futureOf } from './future.ts';
 import { labelClasses, namedLabels } from './label-sets.ts';
+import type { Comparison } from './state-after.ts';
 
 const RUNS = process.env['MESH_LONG'] === '1' ? 3_000 : 300;
 const MINUTE_MS = 60_000;

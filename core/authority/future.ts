@@ -5,10 +5,10 @@ import { sameValue } from '../model/value.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import { afterCommit, type NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
-import type { Comparison } from './excess.ts';
 import { expiryViews, haveSameViews } from './expiry-views.ts';
 import type { JoinGrant } from './label-sets.ts';
 import { type Joined, withNewcomers } from './newcomers.ts';
+import type { Comparison } from './state-after.ts';
 
 /** Connections that an effect opens and closes. */
 export type Connections = Pick<Effect, 'groups' | 'outside'>;

@@ -13,8 +13,8 @@ import { basisOn, networkBasis } from '../state/basis.ts';
 import { agentOf } from '../state/network-model.ts';
 import type { NetworkState } from '../state/state.ts';
 import { type Layers, layersOf } from './agent-reach.ts';
-import type { Comparison } from './excess.ts';
 import { isWithin } from './policy-within-reach.ts';
+import type { Comparison } from './state-after.ts';
 
 /**
  * Tells whether a policy of a delegated agent could ever isolate peers that are not its to isolate, whichever come to match

@@ -1,4 +1,5 @@
 import { splitGrant } from '../model/device-labels.ts';
+import { allRulesOf } from '../model/meaning.ts';
 import type { PolicySpec, Selector } from '../model/policy.ts';
 import { isReserved } from '../model/presets.ts';
 import type { NetworkState } from '../state/state.ts';
@@ -6,9 +7,9 @@ import type { NetworkState } from '../state/state.ts';
 export type Labels = Readonly<Record<string, string>>;
 
 /** Every selector that a policy uses: whom it is about, and who is at the other end. */
-export function selectorsOf({ peerSelector = {}, ingress = [], egress = [] }: PolicySpec): Selector[] {
-  const entries = [...ingress.map(({ from }) => from ?? []), ...egress.map(({ to }) => to ?? [])].flat();
-  return [peerSelector, ...entries.flatMap((entry) => (entry === '*' ? [] : (entry.peerSelector ?? [])))];
+export function selectorsOf(spec: PolicySpec): Selector[] {
+  const entries = allRulesOf(spec).flatMap(({ peers }) => peers);
+  return [spec.peerSelector ?? {}, ...entries.flatMap((entry) => (entry === '*' ? [] : (entry.peerSelector ?? [])))];
 }
 
 /**

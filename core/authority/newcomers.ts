@@ -9,7 +9,6 @@ import { sameValue } from '../model/value.ts';
 import { isOpen } from '../state/agent-tree.ts';
 import { afterCommit, type NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
-import type { Comparison } from './excess.ts';
 import { blocksOf, freeAddresses, stretchesOf } from './free-addresses.ts';
 import {
   type JoinGrant,
@@ -21,6 +20,7 @@ import {
   namedLabels,
   selectorsOf,
 } from './label-sets.ts';
+import type { Comparison } from './state-after.ts';
 
 /** Devices that a change is tried with at most. Beyond it what opens to those that join later counts as unknown. */
 export const MAX_NEWCOMERS = 512;

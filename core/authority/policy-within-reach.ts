@@ -1,5 +1,5 @@
 import { containsRange, overlaps, parseCidr } from '../model/cidr.ts';
-import { meansAnyone } from '../model/meaning.ts';
+import { meansAnyone, rulesOf } from '../model/meaning.ts';
 import type { EgressRule, PeerEntry, PolicySpec, PortEntry } from '../model/policy.ts';
 import { selectorWithin } from '../model/selector-within.ts';
 import { NO_PORTS, type PortSets } from '../reachability/port-sets.ts';
@@ -23,16 +23,15 @@ export function policyBeyond(
   ports: PortSets,
   isDelegated: boolean,
 ): string | undefined {
-  const opens = spec.action === 'ALLOW' && (spec.ingress ?? spec.egress) !== undefined;
-  if (!opens && !isDelegated) return undefined;
+  if (spec.action !== 'ALLOW' && !isDelegated) return undefined;
   const reach = { layers, ports, peers: state.peers };
   const subject: PeerEntry = { peerSelector: spec.peerSelector ?? {} };
-  for (const rule of spec.ingress ?? []) {
-    if (!isWithin([subject], rule.ports ?? [], reach)) return 'is about peers or ports beyond its reach';
-    if (spec.action === 'ALLOW' && isOpenToOutside(rule.from, state)) return 'lets in addresses that are no peer';
+  for (const rule of rulesOf(spec, 'ingress') ?? []) {
+    if (!isWithin([subject], rule.ports, reach)) return 'is about peers or ports beyond its reach';
+    if (spec.action === 'ALLOW' && isOpenToOutside(rule.peers, state)) return 'lets in addresses that are no peer';
   }
-  for (const rule of spec.egress ?? []) {
-    if (!isWithin(rule.to ?? [], rule.ports ?? [], reach)) return 'is about targets or ports beyond its reach';
+  for (const rule of rulesOf(spec, 'egress') ?? []) {
+    if (!isWithin(rule.peers, rule.ports, reach)) return 'is about targets or ports beyond its reach';
   }
   return undefined;
 }
@@ -85,9 +84,9 @@ function entryWithin(inner: PeerEntry, outer: PeerEntry, peers: Reach['peers']):
 }
 
 /** Tells whether a rule lets in anyone who is no peer of a network. */
-function isOpenToOutside(from: readonly PeerEntry[] | undefined, { networks }: NetworkState): boolean {
+function isOpenToOutside(from: readonly PeerEntry[], { networks }: NetworkState): boolean {
   if (meansAnyone(from)) return true;
-  return (from ?? []).some((entry) => {
+  return from.some((entry) => {
     if (entry === '*' || !entry.ipBlock) return false;
     const block = parseCidr(entry.ipBlock.cidr);
     return !block || ![...networks.values()].some(({ spec }) => isInside(block, spec.cidr));

@@ -10,8 +10,9 @@ import { compile } from '../reachability/engine.ts';
 import { modelOf } from '../state/network-model.ts';
 import { type NetworkState, recordIn } from '../state/state.ts';
 import { futureOf } from './future.ts';
-import { beyondAuthority, comparison } from './judge.ts';
+import { beyondAuthority } from './judge.ts';
 import { shownDigest } from './shown-digest.ts';
+import { comparison } from './state-after.ts';
 import { writesOf } from './writes.ts';
 
 const RUNS = process.env['MESH_LONG'] === '1' ? 5_000 : 400;

@@ -5,8 +5,8 @@ import { spanText } from '../effect/port-spans.ts';
 import { decidedIn } from '../model/grants.ts';
 import { textOfRanges } from '../reachability/outside.ts';
 import type { NetworkState } from '../state/state.ts';
-import type { Comparison } from './excess.ts';
 import type { Future } from './future.ts';
+import type { Comparison } from './state-after.ts';
 import type { Write } from './writes.ts';
 
 /** Kinds whose records are named anew at each attempt. */

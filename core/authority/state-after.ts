@@ -1,7 +1,35 @@
 import type { Change } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
+import { type Effect, effectOf } from '../effect/effect.ts';
+import type { Reachability } from '../reachability/reachability.ts';
 import { afterCommit, isStateKind, type NetworkState } from '../state/state.ts';
+import type { NetworkStates } from '../state/states.ts';
 import type { Write } from './writes.ts';
+
+/** A change on its way, both states compiled for the same instant. */
+export interface Comparison {
+  readonly before: NetworkState;
+  readonly after: NetworkState;
+  readonly was: Reachability;
+  readonly is: Reachability;
+  readonly effect: Effect;
+  readonly now: number;
+}
+
+/** The input of a judgement. */
+export interface JudgementInput {
+  readonly states: Pick<NetworkStates, 'reachability'>;
+  readonly state: NetworkState;
+  readonly writes: readonly Write[];
+  readonly now: number;
+}
+
+/** Returns the network before and after a batch of writes, and its effect. */
+export function comparison({ states, state, writes, now }: JudgementInput): Comparison {
+  const after = stateAfter(state, writes);
+  const [was, is] = [states.reachability(state, now), states.reachability(after, now)];
+  return { before: state, after, was, is, effect: effectOf(was, is), now };
+}
 
 /**
  * Returns the network after a batch of writes that may never be made. Renamed records keep their current names, so that a

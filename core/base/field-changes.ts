@@ -1,20 +1,9 @@
 import { formatDuration } from './duration.ts';
 import { ordered } from './ordered.ts';
-import type { Change } from './ports.ts';
+import type { Change, FieldChange } from './ports.ts';
 import { KINDS } from './record.ts';
 import { DURATION_FIELDS, type FieldRole, RECORD_FIELDS } from './record-fields.ts';
 import { formatInstant } from './time.ts';
-
-/** A field before and after a change, as text. A secret has neither value; only the change itself is recorded. */
-export interface FieldChange {
-  /** A field inside another is named by its path: `compliance.secondPerson`. */
-  readonly field: string;
-  /** Absent where there was none. */
-  readonly from?: string | undefined;
-  /** Absent where there is none any more. */
-  readonly to?: string | undefined;
-  readonly isSecret?: true | undefined;
-}
 
 /** Characters of a value; of a longer one the begin is told. */
 const MAX_TEXT = 200;

@@ -1,5 +1,5 @@
-import type { FieldChange } from './field-changes.ts';
 import type { Kind, RecordDraft, RecordGroup, RecordKey, StoredRecord } from './record.ts';
+import type { WriteQueue } from './write-queue.ts';
 
 /** Ports of core to the outside. Edges implement these; core never imports an edge. */
 
@@ -120,6 +120,17 @@ export interface Commit
   readonly changes: readonly Change[];
 }
 
+/** A field before and after a change, as text. A secret has neither value; only the change itself is recorded. */
+export interface FieldChange {
+  /** A field inside another is named by its path: `compliance.secondPerson`. */
+  readonly field: string;
+  /** Absent where there was none. */
+  readonly from?: string | undefined;
+  /** Absent where there is none any more. */
+  readonly to?: string | undefined;
+  readonly isSecret?: true | undefined;
+}
+
 /** A commit or a lone security event, as the audit log lists it. */
 export interface AuditEntry {
   /** Position in the log of the workspace, from 0 on, without a gap. */
@@ -224,20 +235,11 @@ export interface LeaseState {
   readonly holder?: string;
 }
 
-/** Turns of the processes that share a store at writing to one workspace: for speed alone, what a commit checks decides. */
-export interface WorkspaceTurns {
-  /** True while writes of one process often rest on records that another one has changed. */
-  isContended(workspace: string): boolean;
-  /** Runs work in a turn where another process was met there lately, else at once. Where no turn comes it runs too. */
-  run<T>(workspace: string, work: () => Promise<T>): Promise<T>;
-}
-
 /** Fails with StoreError: see its codes. One writer wins; nothing is ever half-written. */
 export interface Store {
   /** All or nothing; durable and seen by every read and `onCommit` listener once it resolves. A batch that changes nothing (checks, events only) makes no revision and answers the current one. */
   commit(workspace: string, ops: readonly Op[], context: CommitContext): Promise<Commit>;
-  /** Absent where no other process writes to the store. */
-  readonly turns?: WorkspaceTurns;
+  readonly queue: WriteQueue;
   /** In the store of one caller: throws what a commit would, where nobody may permit the caller this write (`permitFirst`). */
   permit?(workspace: string, ops: readonly Op[], requestId: string): Promise<void>;
   get<K extends Kind>(workspace: string, key: RecordKey<K>, asOf?: AsOf): Promise<StoredRecord<K> | undefined>;

@@ -1,4 +1,4 @@
-import { type Op, type Store, StoreError } from './ports.ts';
+import { type CommitContext, type Op, StoreError } from './ports.ts';
 import type { Kind } from './record.ts';
 
 /**
@@ -22,26 +22,19 @@ export type IsDiskFull = (share: number) => boolean;
 /** Written for those who are signed in or connected, without a call that asks for it. */
 const TRACES: ReadonlySet<Kind> = new Set<Kind>(['Presence', 'Session']);
 
-/**
- * The store under all others: whoever writes and in whichever way, the last of the reserve is for what takes access away.
- *
- * @throws StoreError `full` for what would use it otherwise
- */
-export function reservedStore<S extends Store>(store: S, isDiskFull: IsDiskFull): S {
-  const requireRoom = () => {
-    if (isDiskFull(LEAST_LEFT.trace)) throw new StoreError('full', 'the reserve of the disk');
-  };
-  return {
-    ...store,
-    async commit(workspace, ops, { fromReserve = false, ...context }) {
-      if (!fromReserve && isTrace(ops)) requireRoom();
-      return store.commit(workspace, ops, context);
-    },
-    async record(workspace, events) {
-      requireRoom();
-      return store.record(workspace, events);
-    },
-  };
+/** @throws StoreError `full` for a batch that would use the last of the reserve, which is for what takes access away */
+export function reserveRoom<D extends { readonly ops: readonly Op[]; readonly context: CommitContext }>(
+  draft: D,
+  { isDiskFull }: { readonly isDiskFull?: IsDiskFull | undefined },
+): D {
+  const { fromReserve, ...context } = draft.context;
+  if (!fromReserve && isTrace(draft.ops)) requireEventRoom(isDiskFull);
+  return { ...draft, context };
+}
+
+/** @throws StoreError `full` where no security event may use the disk any more */
+export function requireEventRoom(isDiskFull: IsDiskFull | undefined): void {
+  if (isDiskFull?.(LEAST_LEFT.trace)) throw new StoreError('full', 'the reserve of the disk');
 }
 
 /**

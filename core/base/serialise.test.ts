@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { StoreError } from './ports.ts';
-import { besideOthers, serialised, serialisedFirst, shareQueue } from './serialise.ts';
+import { besideOthers, serialised, serialisedFirst } from './serialise.ts';
+import { WriteQueue } from './write-queue.ts';
 
-const storeOf = () => ({ commit: () => Promise.reject(new Error('nothing is written here')) });
+const storeOf = () => ({ queue: new WriteQueue() });
 
 /** A store through which a writer writes beside others, and writes that end when they are told to. */
 function writers() {
@@ -11,8 +12,7 @@ function writers() {
   const ends = new Map<string, () => void>();
   const through = (id: string, mayWait = 10) => {
     return (name: string) => {
-      const own = storeOf();
-      shareQueue(own, base, { id, mayWait });
+      const own = { queue: base.queue.for({ id, mayWait }) };
       return serialised(own, 'w', () => {
         order.push(name);
         const { promise, resolve } = Promise.withResolvers<void>();
@@ -111,8 +111,7 @@ test('what ends a writer goes before all writes that wait, and in the order in w
 
 test('of a writer of whom only so many may wait, what ends another waits like its other writes', async () => {
   const { base, order, through, end } = writers();
-  const [person, agent] = [through('person'), storeOf()];
-  shareQueue(agent, base, { id: 'agent', mayWait: 1 });
+  const [person, agent] = [through('person'), { queue: base.queue.for({ id: 'agent', mayWait: 1 }) }];
   const first = person('p1');
   const ending = (name: string) => serialisedFirst(agent, 'w', async () => order.push(name));
   const waiting = ending('e1');
@@ -148,7 +147,7 @@ test('each attempt has a turn among processes, and none is made beside others wh
       return work();
     },
   };
-  const store = { ...storeOf(), turns };
+  const store = { queue: new WriteQueue(turns) };
   const write = async () => void had.push('write');
   await besideOthers(store, 'w', write);
   isContended = true;

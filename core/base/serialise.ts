@@ -1,4 +1,3 @@
-import { MeshError } from './errors.ts';
 import { type Clock, type Store, StoreError } from './ports.ts';
 
 /**
@@ -10,46 +9,6 @@ const ATTEMPTS = 100;
 export const COSTLY_JUDGEMENTS = 3;
 const COSTLY_MS = 3_000;
 
-/** Whose writes come through a store, and how many of them may wait in one workspace. */
-export interface Writer {
-  readonly id: string;
-  readonly mayWait: number;
-}
-
-interface Queue {
-  /** By workspace. */
-  readonly turns: Map<string, Turns>;
-  readonly writer: Writer;
-  /** Workspaces in which a write through this store has its turn. */
-  readonly held: Set<string>;
-}
-
-/** The writes of one workspace: one runs, and the writers of those that wait take turns. */
-interface Turns {
-  running: string;
-  /** Queue slots that come before all writers. */
-  readonly first: (() => void)[];
-  /** By writer, of whom the first has the next turn. None is empty. */
-  readonly waiting: Map<string, (() => void)[]>;
-}
-
-/** Jobs of the control plane. */
-const ANYONE: Writer = { id: '', mayWait: Number.POSITIVE_INFINITY };
-
-const queues = new WeakMap<object, Queue>();
-
-/** Serialises writes through one store with those through another: both write to the same records, for the same writer or another. */
-export function shareQueue(one: object, other: object, writer?: Writer): void {
-  const queue = queueOf(other);
-  queues.set(one, writer ? { turns: queue.turns, writer, held: new Set() } : queue);
-}
-
-function queueOf(store: object): Queue {
-  const queue = queues.get(store) ?? { turns: new Map(), writer: ANYONE, held: new Set() };
-  queues.set(store, queue);
-  return queue;
-}
-
 /**
  * Runs writes that compete for the same places of a workspace (addresses, node slots, uses of a token) one after the
  * other in this process, and again when a write of another process came between: `work` reads afresh each time. Of a1 a2
@@ -60,21 +19,12 @@ function queueOf(store: object): Queue {
  * @throws MeshError `rate_limited` where as many as a writer may have wait
  */
 export async function serialised<T>(
-  store: Pick<Store, 'commit' | 'turns'>,
+  { queue }: Pick<Store, 'queue'>,
   workspace: string,
   work: () => Promise<T>,
   costly?: Clock,
 ): Promise<T> {
-  return inTurn(store, workspace, () => retryOnConflict(amongProcesses(store, workspace, work), costly));
-}
-
-/** Each attempt has a turn of its own, which one that another process has met needs. */
-function amongProcesses<T>(
-  { turns }: Pick<Store, 'turns'>,
-  workspace: string,
-  work: () => Promise<T>,
-): () => Promise<T> {
-  return turns ? () => turns.run(workspace, work) : work;
+  return queue.inTurn(workspace, () => retryOnConflict(() => queue.attempt(workspace, work), costly));
 }
 
 /**
@@ -82,18 +32,17 @@ function amongProcesses<T>(
  * another one changed share one commit of the store. For what is cheap to judge, since an attempt may be in vain.
  */
 export async function besideOthers<T>(
-  store: Pick<Store, 'commit' | 'turns'>,
+  { queue }: Pick<Store, 'queue'>,
   workspace: string,
   work: () => Promise<T>,
 ): Promise<T> {
   // A write in its turn may be expensive to judge; do not invalidate its read set.
-  if (queueOf(store).turns.has(workspace) || store.turns?.isContended(workspace))
-    return serialised(store, workspace, work);
+  if (queue.isBusy(workspace)) return serialised({ queue }, workspace, work);
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof StoreError) || !isConflict(error)) throw error;
-    return serialised(store, workspace, work);
+    return serialised({ queue }, workspace, work);
   }
 }
 
@@ -102,83 +51,11 @@ export async function besideOthers<T>(
  * a writer of whom only so many may wait, as of any other write: it could keep the others waiting for ever.
  */
 export async function serialisedFirst<T>(
-  store: Pick<Store, 'commit' | 'turns'>,
+  { queue }: Pick<Store, 'queue'>,
   workspace: string,
   work: () => Promise<T>,
 ): Promise<T> {
-  return inTurn(store, workspace, () => retryOnConflict(amongProcesses(store, workspace, work)), true);
-}
-
-/**
- * Runs a write in the turn that its store has in that workspace, or in one of its own.
- *
- * @throws MeshError `rate_limited` as `serialised`
- */
-export async function inTurn<T>(
-  store: object,
-  workspace: string,
-  work: () => Promise<T>,
-  goesFirst = false,
-): Promise<T> {
-  const { turns, writer, held } = queueOf(store);
-  if (writer !== ANYONE && held.has(workspace)) return work();
-  const present = turns.get(workspace);
-  if (present)
-    await (goesFirst && writer.mayWait === Number.POSITIVE_INFINITY ? firstTurnOf(present) : turnOf(present, writer));
-  else turns.set(workspace, { running: writer.id, first: [], waiting: new Map() });
-  held.add(workspace);
-  try {
-    return await work();
-  } finally {
-    held.delete(workspace);
-    endTurn(turns, workspace);
-  }
-}
-
-function firstTurnOf({ first }: Turns): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  first.push(resolve);
-  return promise;
-}
-
-function turnOf({ waiting }: Turns, { id, mayWait }: Writer): Promise<void> {
-  const own = waiting.get(id) ?? [];
-  if (own.length >= mayWait) {
-    const message = `${mayWait} of your writes wait in this workspace: send the next one when one of them is answered.`;
-    throw new MeshError('rate_limited', message);
-  }
-  const { promise, resolve } = Promise.withResolvers<void>();
-  own.push(resolve);
-  waiting.set(id, own);
-  return promise;
-}
-
-function endTurn(turns: Queue['turns'], workspace: string): void {
-  const present = turns.get(workspace);
-  if (!present) return;
-  const { running, first, waiting } = present;
-  const more = waiting.get(running);
-  if (more) {
-    // The writer that had a turn goes behind the others.
-    waiting.delete(running);
-    waiting.set(running, more);
-  }
-  const before = first.shift();
-  if (before) {
-    present.running = '';
-    before();
-    return;
-  }
-  const [next] = waiting;
-  if (!next) {
-    turns.delete(workspace);
-    return;
-  }
-  const [id, own] = next;
-  const begin = own.shift();
-  if (own.length === 0) waiting.delete(id);
-  present.running = id;
-  begin?.();
+  return queue.inTurn(workspace, () => retryOnConflict(() => queue.attempt(workspace, work)), true);
 }
 
 async function retryOnConflict<T>(work: () => Promise<T>, costly?: Clock): Promise<T> {

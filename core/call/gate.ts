@@ -1,13 +1,8 @@
-import { guardedStore } from '../authority/guarded-store.ts';
 import type { Caller } from '../base/caller.ts';
 import { buildAuthenticator } from '../identity/authenticate.ts';
 import { buildWorkspaceDirectory } from '../identity/workspace-directory.ts';
-import { timeZoneOf, workspaceById } from '../model/workspaces.ts';
-import { withRevision } from '../state/expecting.ts';
-import { withMergePatch } from '../state/merge-patch.ts';
-import { yamlOfAnswer } from '../views/custom-resource.ts';
-import { runOrRequestApproval } from '../workflow/call-approval.ts';
 import type { Services } from '../workflow/services.ts';
+import { servicesFor } from '../write/pipeline.ts';
 import type { Gate } from './invoke.ts';
 import { buildRefusalLog } from './refusals.ts';
 import type { Standstill } from './standstill.ts';
@@ -34,17 +29,8 @@ export function buildGate(services: Services, standstill?: Standstill): ServiceG
     caughtUp: services.store.caughtUp,
     known: authenticator.known,
     workspaceId: async (name) => (await directory.find(name))?.uid,
-    servicesFor: (caller, requireTimely) => ({
-      ...services,
-      store: guardedStore(services, caller, undefined, requireTimely),
-    }),
+    servicesFor: (caller, requireTimely) => servicesFor(services, { caller, requireTimely }),
     ...(standstill && { begin: (signal: AbortSignal, readAt?: number) => standstill.begin(signal, readAt) }),
-    withRevision,
-    withMergePatch,
-    clocksOf: async (workspace) => ({ now: services.clock.now(), timeZone: await timeZoneOf(services, workspace) }),
-    run: runOrRequestApproval,
-    yamlOf: async (kind, answer, workspace) =>
-      yamlOfAnswer(kind, answer, (await workspaceById(services, workspace)).spec.namespace),
     refused(operation, error, request, caller) {
       if (error.code === 'unsupported_version') noteMismatch(services, caller, error.message);
       refusals.count(operation, error, request, caller);

@@ -13,7 +13,6 @@ import {
 } from '../base/operation.ts';
 import { refusePollution } from '../base/polluting-keys.ts';
 import { StoreError } from '../base/ports.ts';
-import type { ResourceKind } from '../base/record.ts';
 import { type IsDiskFull, LEAST_LEFT } from '../base/reserve.ts';
 import { fieldErrorsOf, PLAINLY } from '../base/schema-errors.ts';
 import type { Access } from '../base/scope.ts';
@@ -21,20 +20,27 @@ import { fromStore, storageFull } from '../base/store-problems.ts';
 import { type Compute, heavyCallOf } from '../compute/compute.ts';
 import { requireWire } from '../model/wire.ts';
 import { withNames } from '../model/with-nearest.ts';
-import { type EntityTags, isChangedSince, preconditionFailed } from '../state/expecting.ts';
-import { YamlText } from '../views/custom-resource.ts';
+import { timeZoneOf, workspaceById } from '../model/workspaces.ts';
+import { type EntityTags, isChangedSince, preconditionFailed, withRevision } from '../state/expecting.ts';
+import { withMergePatch } from '../state/merge-patch.ts';
+import { YamlText, yamlOfAnswer } from '../views/custom-resource.ts';
+import { runOrRequestApproval } from '../workflow/call-approval.ts';
+import type { Services } from '../workflow/services.ts';
 import { mayAccess, requireAccess, requireUnrestricted } from './access.ts';
-import { type CallClocks, withInstants } from './moments.ts';
-import { awaitCommits, ownWorkspace, resolveWorkspace } from './resolve-workspace.ts';
+import { withInstants } from './moments.ts';
+import {
+  awaitCommits,
+  type CallOrigin,
+  type CommitWaiter,
+  ownWorkspace,
+  resolveWorkspace,
+} from './resolve-workspace.ts';
 import type { BegunCall, Trace } from './traced-call.ts';
 
 /** A call as a face received it. */
-export interface CallRequest {
+export interface CallRequest extends CallOrigin {
   /** Path, query and body fields together. */
   readonly raw: Readonly<Record<string, unknown>>;
-  readonly bearer: string | undefined;
-  /** From `:workspaceId` in the path and from `X-Workspace-Id`. */
-  readonly workspaceHints: readonly (string | undefined)[];
   readonly face: Face;
   readonly origin: string;
   /** Tells whether root, or the user of the control plane, runs the process at the other end of the connection. Absent for no. */
@@ -45,8 +51,6 @@ export interface CallRequest {
   readonly signal: AbortSignal;
   /** When the face was handed the request, by `performance.now()`. Set by faces that wait for something before they call. */
   readonly readAt?: number | undefined;
-  /** A principal that the face itself vouches for: the one of a plane on stdio. */
-  readonly caller?: Caller;
   /** True where the face passes JSON text on as it is: a heavy answer stays text then. */
   readonly takesJsonText?: boolean;
   /** True to get resources of the answer as YAML. */
@@ -62,51 +66,18 @@ export interface CallRequest {
 }
 
 /** The services of every call. `bin/` supplies them. */
-export interface Gate<Services> {
-  readonly services: Services;
+export interface Gate<S> extends CommitWaiter {
+  readonly services: S;
   readonly isDiskFull?: IsDiskFull;
   readonly edition: Edition;
   /** Runs heavy operations elsewhere; without it they run in place. */
-  readonly compute?: Compute<Services>;
+  readonly compute?: Compute<S>;
   /** `isUse` is false for what goes on after its request. @throws MeshError `unauthenticated` with what to do. */
   authenticate(bearer: string, origin: string, options?: { readonly isUse: boolean }): Promise<Caller>;
-  /** Resolves once what is kept in memory holds every change of these workspaces that was acknowledged before. */
-  caughtUp(workspaces: readonly string[]): Promise<void>;
-  /** Returns the caller that was verified lately with this bearer token, as long as that holds. */
-  known(bearer: string): Caller | undefined;
-  /** Id of the workspace that an id, slug or namespace names. */
-  workspaceId(idOrSlug: string): Promise<string | undefined>;
   /** Returns services whose store writes as one caller may, as long as `requireTimely` does not throw. */
-  servicesFor(caller: Caller, requireTimely?: () => void): Services;
+  servicesFor(caller: Caller, requireTimely?: () => void): S;
   /** Begins a call: see `Standstill.begin`. */
   begin?(signal: AbortSignal, readAt?: number): () => void;
-  /** The input of a call with the revision that its entity tags mean. @throws MeshError `precondition_failed` */
-  withRevision(
-    operation: AnyOperation<Services>,
-    raw: Readonly<Record<string, unknown>>,
-    tags: EntityTags,
-    context: CallContext<Services>,
-  ): Promise<Readonly<Record<string, unknown>>>;
-  /** The input of a call that came as a merge patch. */
-  withMergePatch(
-    operation: AnyOperation<Services>,
-    raw: Readonly<Record<string, unknown>>,
-    context: CallContext<Services>,
-  ): Promise<Readonly<Record<string, unknown>>>;
-  /** The clocks of a workspace, for moments in words. */
-  clocksOf(workspace: string): Promise<CallClocks>;
-  /**
-   * Runs an operation, which writes only while its record is at the revision that the input names.
-   *
-   * @returns its answer, or a `PendingApproval` where a person has to approve it first
-   */
-  run(
-    operation: AnyOperation<Services>,
-    input: Readonly<Record<string, unknown>>,
-    context: CallContext<Services>,
-  ): Promise<unknown>;
-  /** An answer as YAML. */
-  yamlOf(kind: ResourceKind, answer: unknown, workspace: string): Promise<string>;
   /** Called once for each refused call, for the audit log. Never throws. */
   refused(operation: string, error: MeshError, request: CallRequest, caller: Caller): void;
   /** Prepares the trace of a call, before it writes anything. @throws MeshError `invalid_input` where it cannot be recorded */
@@ -118,7 +89,7 @@ export interface Gate<Services> {
  *
  * @throws MeshError for every expected failure; anything else is a bug.
  */
-export async function invoke<Services>(
+export async function invoke(
   operation: AnyOperation<Services>,
   sentRequest: CallRequest,
   gate: Gate<Services>,
@@ -156,18 +127,23 @@ export async function invoke<Services>(
     ended = traced(request.raw);
     const services = gate.servicesFor(caller, requireTimely);
     const { origin, isFromHost, signal, onStage } = request;
-    const asked = {
-      ...{ requestId, face, origin, signal },
+    const context: CallContext<Services> = {
+      ...{ services, caller, workspace, requestId, face, origin, signal },
       ...(isFromHost && { isFromHost }),
       ...(onStage && { onStage }),
     };
-    const context: CallContext<Services> = { services, caller, workspace, ...asked };
-    const held = request.ifMatch ? await gate.withRevision(operation, sent, request.ifMatch, context) : sent;
-    const whole = request.isMergePatch ? await gate.withMergePatch(operation, held, context) : held;
-    const raw = await withInstants(operation.input, whole, () => gate.clocksOf(within));
+    const held = request.ifMatch ? await withRevision(operation, sent, request.ifMatch, context) : sent;
+    const whole = request.isMergePatch ? await withMergePatch(operation, held, context) : held;
+    const raw = await withInstants(operation.input, whole, async () => ({
+      now: services.clock.now(),
+      timeZone: await timeZoneOf(services, within),
+    }));
     const shown = request.asYaml ? operation.shows : undefined;
-    const asShown = async (answer: unknown) =>
-      shown ? new YamlText(await gate.yamlOf(shown, answer, within), answer) : answer;
+    const asShown = async (answer: unknown) => {
+      if (!shown) return answer;
+      const { namespace } = (await workspaceById(services, within)).spec;
+      return new YamlText(yamlOfAnswer(shown, answer, namespace), answer);
+    };
     if (gate.compute && isHeavy(operation, raw, services)) {
       onStage?.('It is computed.');
       const text = await gate.compute.run(heavyCallOf(operation.name, raw, context), services, signal);
@@ -175,7 +151,7 @@ export async function invoke<Services>(
       return request.takesJsonText && !shown ? text : asShown(text.parse());
     }
     const input = parseInput(operation, takesToken(operation) ? { ...raw, token: request.bearer } : raw);
-    const answer = await gate.run(operation, input as Readonly<Record<string, unknown>>, context);
+    const answer = await runOrRequestApproval(operation, input as CallRequest['raw'], context);
     const checked = isPending(answer) ? answer : operation.output.parse(answer);
     ended({ answer: checked });
     return isPending(answer) ? answer : await asShown(checked);
@@ -197,22 +173,22 @@ function problemOf(error: unknown, { ifMatch }: CallRequest): unknown {
 }
 
 /** Returns what an operation uses the disk for, as far as it says; the store checks its other writes. */
-function useOf<Services>({ effects, http, whenFull }: AnyOperation<Services>): keyof typeof LEAST_LEFT {
+function useOf({ effects, http, whenFull }: AnyOperation<Services>): keyof typeof LEAST_LEFT {
   if (effects.readOnlyHint || http.method === 'delete' || whenFull === 'works') return 'removal';
   if (whenFull === 'leaves the last') return 'trace';
   return http.method === 'put' || http.method === 'patch' ? 'change' : 'new';
 }
 
 /** Parses the input, runs a heavy operation and checks its answer, in a computing thread. @throws MeshError */
-export async function answerOf<Services>(
-  operation: AnyOperation<Services>,
+export async function answerOf<S>(
+  operation: AnyOperation<S>,
   raw: Readonly<Record<string, unknown>>,
-  context: CallContext<Services>,
+  context: CallContext<S>,
 ): Promise<unknown> {
   return operation.output.parse(await operation.run(parseInput(operation, raw) as never, context));
 }
 
-function isHeavy<Services>(
+function isHeavy(
   { cost }: AnyOperation<Services>,
   raw: Readonly<Record<string, unknown>>,
   services: Services,
@@ -221,11 +197,11 @@ function isHeavy<Services>(
 }
 
 /** An enrolment may ask for the token itself: it is part of what the device proves. */
-function takesToken<Services>({ access, input }: AnyOperation<Services>): boolean {
+function takesToken({ access, input }: AnyOperation<Services>): boolean {
   return access === 'enrolment' && 'token' in input.shape;
 }
 
-async function callerOf<Services>(access: Access, request: CallRequest, gate: Gate<Services>): Promise<Caller> {
+async function callerOf(access: Access, request: CallRequest, gate: Gate<Services>): Promise<Caller> {
   if (request.caller) return request.caller;
   if (access === 'public') return ANONYMOUS;
   if (!request.bearer)
@@ -234,7 +210,7 @@ async function callerOf<Services>(access: Access, request: CallRequest, gate: Ga
 }
 
 /** Looks at nothing but which arguments are there: whoever lacks the edition need not get the request right first. */
-function requireEdition<Services>(
+function requireEdition(
   { edition: needed, proWhen, title }: AnyOperation<Services>,
   raw: Readonly<Record<string, unknown>>,
   edition: Edition,
@@ -248,7 +224,7 @@ function requireEdition<Services>(
  *
  * @throws MeshError as `invoke` does
  */
-export async function requireStillAllowed<Services>(
+export async function requireStillAllowed(
   operation: AnyOperation<Services>,
   caller: Caller,
   workspace: string,
@@ -258,7 +234,7 @@ export async function requireStillAllowed<Services>(
   requireAccess(operation, caller, workspace);
 }
 
-function parseInput<Services>(operation: AnyOperation<Services>, raw: Readonly<Record<string, unknown>>): unknown {
+function parseInput<S>(operation: AnyOperation<S>, raw: Readonly<Record<string, unknown>>): unknown {
   const parsed = operation.input.safeParse(operation.spellings ? spelled(operation, raw) : raw, PLAINLY);
   if (parsed.success) return parsed.data;
   const errors = fieldErrorsOf(parsed.error);
@@ -266,7 +242,7 @@ function parseInput<Services>(operation: AnyOperation<Services>, raw: Readonly<R
 }
 
 /** A field that comes under two names is left under both, and so refused. */
-function spelled<Services>(operation: AnyOperation<Services>, raw: Readonly<Record<string, unknown>>) {
+function spelled<S>(operation: AnyOperation<S>, raw: Readonly<Record<string, unknown>>) {
   return Object.fromEntries(
     Object.entries(raw).map(([name, value]) => {
       const field = fieldOf(operation, name);

@@ -1,10 +1,11 @@
 import type { AnyOperation } from '../base/operation.ts';
+import type { Services } from '../workflow/services.ts';
 import { type CallRequest, type Gate, invoke } from './invoke.ts';
 
 type Page = Readonly<Record<string, unknown>>;
 
 /** The pages of an answer, each asked for when the one before has been taken, so that none waits in memory. @throws MeshError */
-export async function* pagesOf<Services>(
+export async function* pagesOf(
   operation: AnyOperation<Services>,
   { takesJsonText: _, ...request }: CallRequest,
   gate: Gate<Services>,

@@ -3,24 +3,16 @@ import { isObject } from '../base/is-object.ts';
 import { dayEdgeOf, isMomentInWords, momentOfWords, momentSchemas } from '../base/moment-text.ts';
 import { formatInstant } from '../base/time.ts';
 
-/** The clocks by which days in a call are meant. */
-export interface CallClocks {
-  /** ms */
-  readonly now: number;
-  /** Time zone of the workspace. */
-  readonly timeZone: string;
-}
-
 /**
  * The input of a call with instants in place of moments in words, for every face and operation alike. What is no moment
  * stays for the schema to refuse.
  *
- * @param clocksOf asked only where there are such words
+ * @param clocksOf asked only where there are such words: `now` in ms, and the time zone of the workspace
  */
 export async function withInstants(
   { shape }: Pick<z.ZodObject, 'shape'>,
   raw: Readonly<Record<string, unknown>>,
-  clocksOf: () => Promise<CallClocks>,
+  clocksOf: () => Promise<{ readonly now: number; readonly timeZone: string }>,
 ): Promise<Readonly<Record<string, unknown>>> {
   const changed: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(raw)) {

@@ -3,23 +3,40 @@ import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { AnyOperation } from '../base/operation.ts';
 import { mayCall } from './access.ts';
-import type { CallRequest, Gate } from './invoke.ts';
 
-type CommitWaiter = Pick<Gate<unknown>, 'caughtUp' | 'known' | 'workspaceId'>;
-type CallOrigin = Pick<CallRequest, 'bearer' | 'caller' | 'workspaceHints'>;
+type Input = Readonly<Record<string, unknown>>;
+
+/** The credential of a call, and the workspaces that it names. */
+export interface CallOrigin {
+  readonly bearer: string | undefined;
+  /** A principal that the face itself vouches for: the one of a plane on stdio. */
+  readonly caller?: Caller;
+  /** From `:workspaceId` in the path and from `X-Workspace-Id`. */
+  readonly workspaceHints: readonly (string | undefined)[];
+}
+
+export interface CommitWaiter {
+  /** Id of the workspace that an id, slug or namespace names. */
+  workspaceId(idOrSlug: string): Promise<string | undefined>;
+  /** Resolves once what is kept in memory holds every change of these workspaces that was acknowledged before. */
+  caughtUp(workspaces: readonly string[]): Promise<void>;
+  /** Returns the caller that was verified lately with this bearer token, as long as that holds. */
+  known(bearer: string): Caller | undefined;
+}
 
 /**
  * Waits until memory holds all commits that were acknowledged before a call: those of the installation, which say who its
- * caller is, and those of the workspaces that the call names.
+ * caller is, and those of the workspaces that the call names, else of the only one that its caller is in.
  *
  * @returns these workspaces; the call waits later for others that it turns out to be about
  */
 export async function awaitCommits(call: CallOrigin, named: unknown, gate: CommitWaiter): Promise<Set<string>> {
-  const workspaces = new Set([SYSTEM_WORKSPACE, ...onlyWorkspaceOf(call, gate)]);
-  for (const hint of new Set([...call.workspaceHints, named])) {
+  const workspaces = new Set([SYSTEM_WORKSPACE]);
+  for (const hint of [...call.workspaceHints, named]) {
     const id = typeof hint === 'string' && hint !== '' ? await gate.workspaceId(hint) : undefined;
     if (id !== undefined) workspaces.add(id);
   }
+  if (workspaces.size === 1) for (const id of onlyWorkspaceOf(call, gate)) workspaces.add(id);
   await gate.caughtUp([...workspaces]);
   return workspaces;
 }
@@ -33,22 +50,21 @@ function onlyWorkspaceOf({ caller, bearer }: CallOrigin, gate: CommitWaiter): re
 /** Returns the workspace of a call, by its path, header, field, token or record, and the input without the field. */
 export async function resolveWorkspace<Services>(
   operation: AnyOperation<Services>,
-  request: CallRequest,
+  request: Pick<CallOrigin, 'workspaceHints'> & { readonly raw: Input },
   caller: Caller,
-  gate: Gate<Services>,
-): Promise<{ raw: Readonly<Record<string, unknown>>; workspace: string }> {
+  gate: Pick<CommitWaiter, 'workspaceId'> & { readonly services: Services },
+): Promise<{ raw: Input; workspace: string }> {
   if (operation.workspace === 'none') return { raw: request.raw, workspace: SYSTEM_WORKSPACE };
   if (operation.workspace === 'any') return { raw: request.raw, workspace: someWorkspace(operation, caller) };
-  const { workspace_id: named, ...raw } = request.raw;
+  const { raw, named } = withoutName(request.raw);
   if (named !== undefined && typeof named !== 'string') {
     throw new MeshError('invalid_input', 'workspace_id must be a string.', {
       errors: [{ pointer: '/workspace_id', detail: 'Must be the id of a workspace.' }],
     });
   }
-  const hints = new Set([...request.workspaceHints, named].filter((hint): hint is string => Boolean(hint)));
   const own = caller.workspaces;
   const ids = new Set<string>();
-  for (const hint of hints) ids.add(await ownWorkspace(hint, own, gate));
+  for (const hint of [...request.workspaceHints, named]) if (hint) ids.add(await ownWorkspace(hint, own, gate));
   if (ids.size === 0 && own !== 'all' && own.length === 1) return { raw, workspace: own[0] ?? '' };
   if (ids.size === 0 && operation.workspaceOf) {
     const found = await operation.workspaceOf(raw, gate.services);
@@ -73,11 +89,18 @@ export async function resolveWorkspace<Services>(
   return { raw, workspace };
 }
 
+/** Most inputs have no such field, and a copy of each would cost more than the rest of this. */
+function withoutName(sent: Input): { readonly raw: Input; readonly named: unknown } {
+  if (!Object.hasOwn(sent, 'workspace_id')) return { raw: sent, named: undefined };
+  const { workspace_id: named, ...raw } = sent;
+  return { raw, named };
+}
+
 /** The id behind a name. Each name is refused on its own and in its own words, so that it tells nothing of others' workspaces. */
-export async function ownWorkspace<Services>(
+export async function ownWorkspace(
   name: string,
   own: Caller['workspaces'],
-  gate: Gate<Services>,
+  gate: Pick<CommitWaiter, 'workspaceId'>,
 ): Promise<string> {
   const id = await gate.workspaceId(name);
   if (id !== undefined && (own === 'all' || own.includes(id))) return id;

@@ -2,7 +2,7 @@ import { MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { formatInstant, parseInstant } from '../base/time.ts';
 import { nameIn } from '../history/pair/identity.ts';
-import type { Proposal } from '../intent/plan/assess.ts';
+import type { Proposal } from '../intent/plan/assessment.ts';
 import { writerOf } from '../intent/plan/check.ts';
 import { MAX_EXPECTATIONS } from '../intent/plan/expectation-input.ts';
 import { type ProposedPlan, planProposal } from '../intent/plan/plan.ts';

@@ -1,7 +1,7 @@
 import { lineText } from '../base/as-data.ts';
 import { formatInstant } from '../base/time.ts';
+import type { ChangeView } from '../history/blame.ts';
 import type { CauseOf } from '../history/pair/causes.ts';
-import type { ChangeView } from '../history/pair/flip-view.ts';
 import type { Sought } from '../history/pair/question-reader.ts';
 import type { Reading } from '../history/pair/readings.ts';
 import type { Allowed } from '../reachability/port-sets.ts';

@@ -1,5 +1,5 @@
 import type { NetworkChange } from '../changes/changes.ts';
-import type { Control } from './catalogue.ts';
+import type { Control } from './frameworks.ts';
 import type { RemedyEffect } from './remedies.ts';
 
 export const CONTROL_STATES = ['pass', 'fail', 'insufficient_evidence'] as const;

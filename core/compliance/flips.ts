@@ -1,10 +1,10 @@
 import type { WorkspaceSettings } from '../model/workspaces.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import type { NetworkState } from '../state/state.ts';
-import { type Catalogue, type Control, catalogueOf } from './catalogue.ts';
+import { catalogueOf } from './catalogue.ts';
 import { type CheckName, checkOf } from './checks/index.ts';
 import { type ControlStatus, statusOf } from './control-result.ts';
-import { FRAMEWORKS, type Framework } from './frameworks.ts';
+import { type Catalogue, type Control, FRAMEWORKS, type Framework } from './frameworks.ts';
 import { listed, type Reading } from './reading.ts';
 import { type ScopeRule, scopeRule } from './scope.ts';
 import type { View } from './view.ts';

@@ -1,7 +1,33 @@
 import { invalidInput } from '../base/errors.ts';
 import { FRAMEWORKS, type Framework } from '../model/frameworks.ts';
+import type { CheckName } from './checks/index.ts';
+import type { DataScope } from './scope.ts';
 
 export { FRAMEWORKS, type Framework };
+
+/** A control of a framework and the check that judges it. */
+export interface Control {
+  readonly id: string;
+  readonly title: string;
+  readonly check: CheckName;
+  /** `partial`: the check shows a part of what the control asks for; the caveat says what it leaves. */
+  readonly strength: 'strong' | 'partial';
+  readonly caveat: string;
+  readonly references: readonly string[];
+  /**
+   * True for the four controls of the contract: each passes or fails, and its evidence says when there was nothing to judge.
+   */
+  readonly isOfContract?: true;
+}
+
+export interface Catalogue {
+  readonly framework: Framework;
+  readonly title: string;
+  readonly scope: DataScope;
+  /** The name for the peers in scope. */
+  readonly subject: string;
+  readonly controls: readonly Control[];
+}
 
 const ALIASES: Readonly<Record<Framework, readonly string[]>> = {
   'pci-dss': ['pci', 'pcidss'],

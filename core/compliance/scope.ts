@@ -1,6 +1,8 @@
 import type { Selector } from '../model/policy.ts';
 import type { WorkspaceSettings } from '../model/workspaces.ts';
-import type { DataScope } from './catalogue.ts';
+
+/** Which peers the controls of a framework are about. */
+export type DataScope = 'cde' | 'ephi' | 'everyone';
 
 /** A label that puts a peer in scope; of a key alone any value does that is not a no. */
 type Mark = readonly [key: string, value?: string];

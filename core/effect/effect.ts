@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { lazily } from '../base/lazily.ts';
+import { countPairs } from '../reachability/matrix.ts';
 import { type OutsideGroup, outsideGroups, textOfRanges } from '../reachability/outside.ts';
 import { type Allowed, tooManyPorts } from '../reachability/port-sets.ts';
 import { diffGroups } from '../reachability/reach-diff.ts';
@@ -75,7 +76,7 @@ export function effectOf(before: Reachability, after: Reachability): Effect {
       if (delta[side].length > 0) sides[side].add(src, dst, within, JSON.stringify(delta[side]));
     }
   }
-  const pairsBefore = before.countPairs();
+  const pairsBefore = countPairs(before);
   const outside = lazily(() =>
     outsideGroups(before, after, (old, now) => {
       const delta = deltaOf(old, now);

@@ -14,6 +14,9 @@ export type NetworkCommit = {
   readonly resources: string[];
 };
 
+/** The same with the first snapshot that shows it. */
+export type ChangeView = NetworkCommit & { readonly snapshot_id: string | null };
+
 const DECIDES: ReadonlySet<string> = new Set(['MeshPeer', 'MeshPolicy', 'MeshNetwork', 'AgentIdentity']);
 const PAGE = 500;
 

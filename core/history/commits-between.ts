@@ -2,9 +2,8 @@ import { type Commit, StoreError } from '../base/ports.ts';
 import { formatInstant } from '../base/time.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import { commitView, networkCommits } from './blame.ts';
+import { type ChangeView, commitView, networkCommits } from './blame.ts';
 import { firstSnapshots } from './first-snapshot.ts';
-import type { ChangeView } from './pair/flip-view.ts';
 
 type ReadServices = Pick<NetworkServices, 'store'>;
 
@@ -52,4 +51,19 @@ export async function commitAt(
     if (error instanceof StoreError && error.code === 'compacted') return undefined;
     throw error;
   }
+}
+
+/** The commit of a moment; undefined where time alone made it, or it is no longer kept. */
+export async function commitOf(
+  services: ReadServices,
+  workspace: string,
+  { revision, changes }: Pick<Commit, 'revision' | 'changes'>,
+) {
+  return changes.length === 0 ? undefined : commitAt(services, workspace, revision);
+}
+
+export async function changeView(services: ReadServices, commit: Commit): Promise<ChangeView> {
+  const { workspace, revision } = commit;
+  const snapshots = await firstSnapshots(services, workspace, [commit]);
+  return { ...commitView(commit), snapshot_id: snapshots.get(revision) ?? null };
 }

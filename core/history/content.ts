@@ -1,14 +1,29 @@
+import { z } from 'zod';
 import { invalidInput } from '../base/errors.ts';
 import { once } from '../base/once.ts';
 import type { StoredRecord } from '../base/record.ts';
+import { networkSpecSchema } from '../model/network-spec.ts';
 import { withPeerNames } from '../model/peer-lists.ts';
+import { storedPolicySpec } from '../model/policy.ts';
 import type { NetworkState } from '../state/state.ts';
+import { agentPartSchemas } from '../views/agent-view.ts';
+import { documentSchema } from '../views/custom-resource.ts';
+import { peerSchema, peerSpecShape } from '../views/peer-view.ts';
 import { type CrdObject, SNAPSHOT_LISTS, semanticOf } from './semantic.ts';
 
-type Online = 'online' | 'offline';
+const uid = { uid: z.string() };
+const { phase, address, approvedBy } = peerSchema.shape.status.shape;
+const peerStatus = z.strictObject({ phase, address, approvedBy: approvedBy.unwrap().optional() });
 
 /** The state fields of a snapshot, or the next part of them: lists and maps go on where the page before ended. */
-export type Content = { [F in (typeof SNAPSHOT_LISTS)[number]]?: CrdObject[] } & { presence?: Record<string, Online> };
+export const contentShape = {
+  peers: z.array(documentSchema('MeshPeer', uid, { spec: z.object(peerSpecShape), status: peerStatus })).optional(),
+  policies: z.array(documentSchema('MeshPolicy', uid, { spec: storedPolicySpec })).optional(),
+  networks: z.array(documentSchema('MeshNetwork', uid, { spec: networkSpecSchema })).optional(),
+  agents: z.array(documentSchema('AgentIdentity', uid, agentPartSchemas)).optional(),
+  presence: z.record(z.string(), z.enum(['online', 'offline'])).optional(),
+} satisfies { readonly [F in (typeof SNAPSHOT_LISTS)[number] | 'presence']: z.ZodType };
+type Content = z.input<z.ZodObject<typeof contentShape>>;
 
 export interface ContentPage {
   readonly content: Content;
@@ -45,7 +60,7 @@ export function contentPage(state: NetworkState, cursor: string | undefined, max
 /** How long a record is in a field, and the way to put it there. */
 function putInto(content: Content, field: Field, { peers, presence }: NetworkState) {
   if (field === 'presence') {
-    const map: Record<string, Online> = Object.create(null);
+    const map: NonNullable<Content['presence']> = Object.create(null);
     content.presence = map;
     return ({ name }: StoredRecord) => {
       const status = presence.get(name)?.spec.online ? 'online' : 'offline';
@@ -56,7 +71,7 @@ function putInto(content: Content, field: Field, { peers, presence }: NetworkSta
     };
   }
   const list: CrdObject[] = [];
-  content[field] = list;
+  Object.assign(content, { [field]: list });
   return (record: StoredRecord) => {
     const stored = semanticOf(record);
     const value = field === 'policies' ? { ...stored, spec: withPeerNames(stored.spec, peers) } : stored;

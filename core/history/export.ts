@@ -1,26 +1,35 @@
+import { z } from 'zod';
 import { invalidInput } from '../base/errors.ts';
 import { once } from '../base/once.ts';
 import { API_VERSION } from '../base/record.ts';
+import { schemaNames } from '../base/schema-names.ts';
 import { lookUpById } from '../model/find.ts';
 import { FILE_KINDS, type FileRecord, keptFromFiles, withoutReserved } from '../model/in-files.ts';
+import { networkSpecSchema } from '../model/network-spec.ts';
 import { gonePeers } from '../model/peer-lists.ts';
+import { storedPolicySpec } from '../model/policy.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import { FIELD_OF_KIND, type NetworkState } from '../state/state.ts';
+import { documentSchema } from '../views/custom-resource.ts';
 import { shownPolicy } from '../views/policy-view.ts';
 
 /** A resource as a file holds it: what people decide of it. Of a peer also what tells whether it is the same device. */
-export interface FileResource {
-  readonly apiVersion: string;
-  readonly kind: (typeof FILE_KINDS)[number];
-  readonly metadata: {
-    readonly name: string;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly annotations?: Readonly<Record<string, string>>;
-  };
-  readonly spec: Readonly<Record<string, unknown>>;
-  /** Address of a peer, by which policies may have matched it. */
-  readonly status?: { readonly address: string };
-}
+export const fileResourceSchema = z.discriminatedUnion('kind', [
+  documentSchema('MeshNetwork', {}, { spec: networkSpecSchema }).register(schemaNames, { name: 'FileNetwork' }),
+  documentSchema(
+    'MeshPeer',
+    {},
+    {
+      spec: z.strictObject({ network: z.string(), publicKey: z.string() }),
+      status: z
+        .strictObject({ address: z.string() })
+        .optional()
+        .describe('Address, by which policies may have matched it'),
+    },
+  ).register(schemaNames, { name: 'FilePeer' }),
+  documentSchema('MeshPolicy', {}, { spec: storedPolicySpec }).register(schemaNames, { name: 'FilePolicy' }),
+]);
+export type FileResource = z.output<typeof fileResourceSchema>;
 
 /** Resources that an export leaves out, by kind and reason. */
 export interface LeftOut {
@@ -100,12 +109,12 @@ function positionOf(cursor: string): { readonly kind: (typeof FILE_KINDS)[number
 export function fileResource(record: FileRecord, carried: ReadonlyMap<string, PeerRecord>): FileResource {
   const { kind, name, labels, annotations } = record;
   const metadata = { name, ...filled('labels', labels), ...filled('annotations', annotations) };
-  const head = { apiVersion: API_VERSION, kind, metadata };
-  if (kind === 'MeshNetwork') return { ...head, spec: { ...record.spec } };
-  if (kind === 'MeshPolicy') return { ...head, spec: { ...shownPolicy(record, { peers: carried }).spec } };
+  const head = { apiVersion: API_VERSION, metadata } as const;
+  if (kind === 'MeshNetwork') return { ...head, kind, spec: { ...record.spec } };
+  if (kind === 'MeshPolicy') return { ...head, kind, spec: { ...shownPolicy(record, { peers: carried }).spec } };
   const { network, publicKey } = record.spec;
   const { address } = record.status;
-  return { ...head, spec: { network, publicKey }, ...(address !== null && { status: { address } }) };
+  return { ...head, kind, spec: { network, publicKey }, ...(address !== null && { status: { address } }) };
 }
 
 function filled(field: 'labels' | 'annotations', map: Readonly<Record<string, string>>) {

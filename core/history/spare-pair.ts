@@ -1,12 +1,13 @@
 import type { NetworkChange } from '../changes/changes.ts';
 import { containsRange, parseCidr } from '../model/cidr.ts';
-import type { PeerEntry, PolicySpec, PortEntry, Selector } from '../model/policy.ts';
+import { DIRECTIONS, type Direction, namesNoDirection, replacingRules } from '../model/meaning.ts';
+import type { PeerEntry, PolicySpec, PortEntry, Rule, Selector } from '../model/policy.ts';
 import type { PeerRecord, PolicyRecord } from '../model/resources.ts';
 import { selects } from '../model/selector.ts';
 
 /** A rule that is to spare one pair, by its place in the policy. */
 export interface Spared {
-  readonly direction: 'ingress' | 'egress';
+  readonly direction: Direction;
   readonly rule_index: number;
   /** Ports on which it stays for the pair. */
   readonly keeps: readonly PortEntry[];
@@ -53,43 +54,24 @@ export function droppingRules({ name, spec }: PolicyRecord, spared: readonly Spa
 }
 
 /** The policy with other rules for some; undefined where none is left, because without rules it would isolate. */
-function withRules(
-  { ingress, egress, ...rest }: PolicySpec,
-  spared: readonly Spared[],
-  instead: typeof split,
-): PolicySpec | undefined {
-  const at = (direction: Spared['direction'], index: number) =>
-    spared.find((one) => one.direction === direction && one.rule_index === index);
-  const into = ingress?.flatMap((rule, index) => {
-    const one = at('ingress', index);
-    return one ? instead(rule.from, rule.ports, one).map(({ peers, ...on }) => ({ ...on, from: peers })) : [rule];
+function withRules(spec: PolicySpec, spared: readonly Spared[], instead: typeof split): PolicySpec | undefined {
+  const next = replacingRules(spec, (rule, index) => {
+    const one = spared.find(({ direction, rule_index: at }) => direction === rule.direction && at === index);
+    return one ? instead(rule, one) : [rule];
   });
-  const out = egress?.flatMap((rule, index) => {
-    const one = at('egress', index);
-    return one ? instead(rule.to, rule.ports, one).map(({ peers, ...on }) => ({ ...on, to: peers })) : [rule];
-  });
-  const isGone = (left: readonly unknown[] | undefined, before: readonly unknown[] | undefined) =>
-    left === undefined || (left.length === 0 && before?.length !== 0);
-  const left = { ...(!isGone(into, ingress) && { ingress: into }), ...(!isGone(out, egress) && { egress: out }) };
-  return Object.keys(left).length === 0 ? undefined : { ...rest, ...left };
+  for (const direction of DIRECTIONS) if (!next[direction]?.length && spec[direction]?.length) delete next[direction];
+  return namesNoDirection(next) ? undefined : next;
 }
 
-interface Side {
-  readonly peers: PeerEntry[];
-  readonly ports?: PortEntry[];
-}
+type Side = Pick<Rule, 'peers' | 'ports'>;
 
 /** Splits a rule into the rule for everyone else, and one for the other end on the ports that stay. */
-function split(
-  peers: readonly PeerEntry[] | undefined,
-  ports: PortEntry[] | undefined,
-  { keeps, other }: Spared,
-): Side[] {
-  const entries: readonly PeerEntry[] = peers?.length ? peers : ['*'];
+function split({ peers, ports }: Side, { keeps, other }: Spared): Side[] {
+  const entries: readonly PeerEntry[] = peers.length > 0 ? peers : ['*'];
   const rest = entries.flatMap((entry) => entriesWithout(entry, other));
   const sides: Side[] = [];
-  if (rest.length > 0) sides.push({ peers: rest, ...(ports && { ports }) });
-  if (keeps.length > 0) sides.push({ peers: [{ peerSelector: { peers: [other.uid] } }], ports: [...keeps] });
+  if (rest.length > 0) sides.push({ peers: rest, ports });
+  if (keeps.length > 0) sides.push({ peers: [{ peerSelector: { peers: [other.uid] } }], ports: keeps });
   return sides;
 }
 

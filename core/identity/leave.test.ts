@@ -4,6 +4,7 @@ import { refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { StoreError } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
+import { WriteQueue } from '../base/write-queue.ts';
 import { type AccountSpec, findAccount } from './accounts.ts';
 import { finishAllLeaving, finishLeaving } from './leave.ts';
 
@@ -90,6 +91,8 @@ test('nor where the next one comes while the late one looks', async () => {
     ...kit.services,
     store: {
       ...store,
+      // Another control plane finishes late.
+      queue: new WriteQueue(),
       getById: (async (...asked) => {
         const found = await store.getById(...asked);
         if (asked[1] === 'Account' && looks++ === 0) {

@@ -1,13 +1,9 @@
-import { isolates, rulesOf } from './meaning.ts';
+import { DIRECTIONS, isolates, replacingRules, rulesOf } from './meaning.ts';
 import type { PolicySpec, Rule } from './policy.ts';
-
-const DIRECTIONS = ['ingress', 'egress'] as const satisfies readonly Rule['direction'][];
 
 /** Returns what a policy closes, without what it opens: an ALLOW without its rules isolates the same peers. */
 export function closingsOf(spec: PolicySpec): PolicySpec {
-  if (spec.action === 'DENY') return spec;
-  const { ingress, egress, ...rest } = spec;
-  return { ...rest, ...(ingress && { ingress: [] }), ...(egress && { egress: [] }) };
+  return spec.action === 'DENY' ? spec : replacingRules(spec, () => []);
 }
 
 /** A direction in which a policy closes something. */

@@ -8,7 +8,8 @@ import { type Selectable, selects } from './selector.ts';
  * `core/reachability/meaning.property.test.ts` checks that the engine agrees. docs/policy.md says the same in words.
  */
 
-type Direction = Rule['direction'];
+export const DIRECTIONS = ['ingress', 'egress'] as const satisfies readonly Rule['direction'][];
+export type Direction = (typeof DIRECTIONS)[number];
 
 /** The fields of a peer that policies match; a peer record has them. */
 export interface Meant extends Selectable {
@@ -16,13 +17,39 @@ export interface Meant extends Selectable {
   readonly status: { readonly address: string | null };
 }
 
-/** The rules of one direction; undefined where the policy says nothing about it. One that names neither is about both. */
+/** Returns true if a policy names neither direction: it governs both, without rules. */
+export function namesNoDirection({ ingress, egress }: PolicySpec): boolean {
+  return ingress === undefined && egress === undefined;
+}
+
+/** Returns the rules of one direction; undefined where the policy does not govern it. */
 export function rulesOf(spec: PolicySpec, direction: Direction): Rule[] | undefined {
-  if (spec.ingress === undefined && spec.egress === undefined) return [];
+  if (namesNoDirection(spec)) return [];
   if (direction === 'ingress') {
     return spec.ingress?.map(({ from, ports }) => ({ direction, peers: from ?? [], ports: ports ?? [] }));
   }
   return spec.egress?.map(({ to, ports }) => ({ direction, peers: to ?? [], ports: ports ?? [] }));
+}
+
+/** Returns the rules of both directions. */
+export function allRulesOf(spec: PolicySpec): Rule[] {
+  return DIRECTIONS.flatMap((direction) => rulesOf(spec, direction) ?? []);
+}
+
+type Written = Omit<Rule, 'direction'>;
+
+/** Returns a policy with other rules in place of each, which governs the same directions. */
+export function replacingRules(
+  spec: PolicySpec,
+  othersOf: (rule: Rule, index: number) => readonly Written[],
+): PolicySpec {
+  const written = (direction: Direction, end: 'from' | 'to') =>
+    spec[direction] && {
+      [direction]: rulesOf(spec, direction)
+        ?.flatMap(othersOf)
+        .map(({ peers, ports }) => ({ ...(peers.length > 0 && { [end]: peers }), ...(ports.length > 0 && { ports }) })),
+    };
+  return { ...spec, ...written('ingress', 'from'), ...written('egress', 'to') };
 }
 
 /** Returns true if a policy isolates its subjects: default deny. A DENY with rules closes only the connections of its rules. */

@@ -1,5 +1,4 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Keyring } from './services.ts';
 
 const KEY_BYTES = 32;
 /** The prime of Curve25519, RFC 7748, 4.1. */
@@ -47,7 +46,7 @@ export function isProofOf(
   proof: string,
   subject: string,
   publicKey: string,
-  keys: Pick<Keyring, 'agree'>,
+  keys: { agree(peerPublicKey: Uint8Array): Uint8Array },
   prover = publicKey,
 ): boolean {
   const given = Buffer.from(proof, 'base64');

@@ -9,10 +9,10 @@ export const MAX_RULES_WEIGHT = 3_000;
  * compresses well, and would take seconds to apply to each peer. What is stored may be larger, by an earlier version.
  */
 export function ruleList<T extends z.ZodType>(rule: T, maxRules: number): z.ZodArray<T> {
-  return listOf(rule, maxRules, (rules) => (rulesWeight(rules) > MAX_RULES_WEIGHT ? TOO_HEAVY : undefined));
+  return listOf(rule, maxRules, (rules) => (rulesWeight(rules) > MAX_RULES_WEIGHT ? tooHeavy() : undefined));
 }
 
-const TOO_HEAVY =
+const tooHeavy = () =>
   `These rules have more than ${MAX_RULES_WEIGHT.toLocaleString('en')} entries and ports together (docs/limits.md). ` +
   'Select peers by a label that they share, use ranges of ports, or divide the rules among several policies.';
 

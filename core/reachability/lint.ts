@@ -1,6 +1,6 @@
 import { once } from '../base/once.ts';
 import { containsRange, parseCidr } from '../model/cidr.ts';
-import { rulesOf } from '../model/meaning.ts';
+import { DIRECTIONS, namesNoDirection, rulesOf } from '../model/meaning.ts';
 import { gonePeers } from '../model/peer-lists.ts';
 import { type PolicySpec, policySpecSchema } from '../model/policy.ts';
 import { isSubset, union } from '../model/ranges.ts';
@@ -70,7 +70,7 @@ export function lint(reach: Reachability, names?: ReadonlySet<string>): Warning[
     }
     return [
       ...lintPolicy(reach, policy, parsed.data),
-      ...directions.flatMap((direction) => lintRules(reach, policy, parsed.data, direction)),
+      ...DIRECTIONS.flatMap((direction) => lintRules(reach, policy, parsed.data, direction)),
     ];
   }
 }
@@ -81,8 +81,6 @@ function endedWarning(policy: Pick<ActivePolicy, 'name'>): Warning {
 
 /** Parsed once for each version of a policy: findings come in pages. */
 const specOf = once((spec: object) => policySpecSchema.safeParse(spec));
-
-const directions = ['ingress', 'egress'] as const satisfies Direction[];
 
 const idsOf = once(({ model }: Reachability) => new Set(model.peers.map(({ uid, name }) => uid ?? name)));
 
@@ -95,7 +93,7 @@ function lintPolicy(reach: Reachability, policy: ActivePolicy, spec: PolicySpec)
   if (gone.length > 0) {
     found.push(warning(policy, 'LISTS_GONE_PEER', `it lists peers that are gone and mean nobody: ${gone.join(', ')}`));
   }
-  if (code.allow && spec.ingress === undefined && spec.egress === undefined) {
+  if (code.allow && namesNoDirection(spec)) {
     found.push(
       warning(
         policy,

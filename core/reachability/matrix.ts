@@ -1,3 +1,4 @@
+import { once } from '../base/once.ts';
 import type { Endpoint } from './endpoints.ts';
 import { type PlaceGroups, pairsBetween } from './pairs-between.ts';
 import { ALL_PORTS, type Allowed, NO_PORTS, type PortSetId } from './port-sets.ts';
@@ -64,7 +65,7 @@ function unitsAmong(reach: Reachability, names: ReadonlySet<string> | undefined)
  * {ten webs} and {two dbs}, and four look-ups: nothing isolates the webs, so they reach each other, 10 x 9 pairs, and the
  * dbs reach them, 2 x 10; TCP 5432 leads from webs to dbs, 10 x 2; and from db to db nothing: 130 in all.
  */
-export function countPairs(reach: Reachability): number {
+export const countPairs = once((reach: Reachability): number => {
   const { endpoints } = reach.parts;
   const receivers = reach.units().flatMap((unit) => receiverOf(reach, unit) ?? []);
   let count = 0;
@@ -74,7 +75,7 @@ export function countPairs(reach: Reachability): number {
     count += src.bound === undefined ? countUnbound(reach, from, src, receivers) : countBound(reach, from);
   }
   return count;
-}
+});
 
 /** The pairs from members of a unit that policies alone decide about. */
 function countUnbound({ parts }: Reachability, from: Unit, src: Endpoint, receivers: readonly Receiver[]): number {

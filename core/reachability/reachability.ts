@@ -2,7 +2,6 @@ import { getOrInsertComputed } from '../base/get-or-insert.ts';
 import type { Protocol } from '../model/policy.ts';
 import type { ClassSpace } from './class-space.ts';
 import type { Bounds, Endpoint, Endpoints } from './endpoints.ts';
-import { countPairs } from './matrix.ts';
 import type { NetworkModel } from './model.ts';
 import { ALL_PORTS, type Allowed, NO_PORTS, type PortSetId, type PortSets, pointOf } from './port-sets.ts';
 import type { ActivePolicy, RuleCode } from './program.ts';
@@ -43,7 +42,6 @@ export class Reachability {
   readonly #reachRows = new Map<string, Row>();
   #units: readonly Unit[] | undefined;
   #members: readonly (readonly number[])[] | undefined;
-  #pairCount: number | undefined;
   #heirs: ReadonlyMap<number, readonly number[]> | undefined;
   #model: NetworkModel | undefined;
 
@@ -70,12 +68,6 @@ export class Reachability {
     const s = this.placeOf(src);
     const d = this.placeOf(dst);
     return s === undefined || d === undefined ? [] : this.parts.ports.describe(this.pair(s, d));
-  }
-
-  /** How many ordered pairs of different endpoints are not fully denied. */
-  countPairs(): number {
-    this.#pairCount ??= countPairs(this);
-    return this.#pairCount;
   }
 
   /** Returns what one peer or external may open and what others may open to it. */

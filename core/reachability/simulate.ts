@@ -9,6 +9,7 @@ import { peerNamesAsIds, unknownPeers } from '../model/peer-lists.ts';
 import { protocolSchema, sentSpecSchema } from '../model/policy.ts';
 import { allowedSchema, dividedRowSchema, reasonCodeSchema, verdictSchema } from './answers.ts';
 import { compileDivided, type Divided } from './divided.ts';
+import { countPairs } from './matrix.ts';
 import type { NetworkModel } from './model.ts';
 import type { Allowed } from './port-sets.ts';
 
@@ -143,7 +144,7 @@ const NETWORK = 'network';
 /** Answers who may reach whom in the network given. Policies count whatever their `network`; `now` decides expiry. */
 export function simulate(input: SimulateInput, now: number): SimulateOutput {
   const network = compileDivided(simulatedModel(input, now));
-  const count = input.sources ? 0 : network.reach.countPairs();
+  const count = input.sources ? 0 : countPairs(network.reach);
   if (count > SIMULATE_LIMITS.rows) {
     throw new MeshError(
       'payload_too_large',

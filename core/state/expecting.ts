@@ -3,7 +3,6 @@ import { MeshError } from '../base/errors.ts';
 import type { AnyOperation, CallContext, ExpectedRecord } from '../base/operation.ts';
 import { type Op, type Store, StoreError } from '../base/ports.ts';
 import { foldName, type RecordKey, type StoredRecord } from '../base/record.ts';
-import { shareQueue } from '../base/serialise.ts';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
 import { normalizeName } from '../model/resources.ts';
 import { lookUpPeer } from './find-peer.ts';
@@ -131,25 +130,16 @@ export function isChangedSince(error: unknown): error is MeshError {
 
 /** Writes nothing: the record that a revision was named of cannot be told. */
 function refusingStore(store: Store, revision: number): Store {
-  const refusing: Store = {
-    ...store,
-    async commit() {
-      throw new MeshError(
-        'conflict',
-        'The revision that you named cannot be checked, so nothing is written: name the record by its id.',
-        { expected_revision: revision },
-      );
-    },
-  };
-  shareQueue(refusing, store);
-  return refusing;
+  const message = 'The revision that you named cannot be checked, so nothing is written: name the record by its id.';
+  const refusal = () => new MeshError('conflict', message, { expected_revision: revision });
+  return { ...store, commit: () => Promise.reject(refusal()) };
 }
 
 /** Adds the check to the commits of a call, until one has written the record. */
 function expectingStore(store: Store, workspace: string, expected: ExpectedRecord): Store {
   const { kind, name, revision } = expected;
   let isWritten = false;
-  const expecting: Store = {
+  return {
     ...store,
     async commit(partition, ops, context) {
       if (isWritten || partition !== workspace) return store.commit(partition, ops, context);
@@ -166,8 +156,6 @@ function expectingStore(store: Store, workspace: string, expected: ExpectedRecor
       }
     },
   };
-  shareQueue(expecting, store);
-  return expecting;
 }
 
 function writes(op: Op, { kind, name }: RecordKey): boolean {

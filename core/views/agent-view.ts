@@ -66,7 +66,30 @@ export function agentView(agent: AgentRecord): AgentView {
   };
 }
 
+const { shape } = agentSchema;
+
 /** The two halves of the custom resource: what its maker wrote, and what became of it. */
+export const agentPartSchemas = {
+  spec: z.strictObject({
+    parentRef: shape.parentRef.unwrap().optional().describe('Agent that delegated'),
+    ttl: shape.ttl,
+    policyPreset: shape.policyPreset,
+    scopes: shape.scopes,
+    reach: shape.reach.unwrap().optional(),
+    egress: shape.egress.unwrap().optional(),
+    tokenUses: shape.tokenUses.unwrap().optional(),
+  }),
+  status: z.strictObject({
+    phase: shape.phase,
+    expiresAt: shape.expiresAt,
+    depth: shape.depth,
+    peerRef: z.string().optional(),
+    barred: shape.barred,
+    person: z.string().optional(),
+  }),
+};
+
+/** Returns the two halves of an agent as {@link agentPartSchemas} has them. */
 export function agentParts(agent: Omit<AgentView, 'createdAt' | 'revision'>) {
   const { parentRef, ttl, policyPreset, scopes, reach, egress, tokenUses } = agent;
   const { phase, expiresAt, depth, peer, barred, person } = agent;

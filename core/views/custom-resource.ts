@@ -6,7 +6,7 @@ import { toYaml } from './render-yaml.ts';
 
 /** A resource as YAML and JSON documents have it; `/apply` takes it as it is. */
 export interface CustomResource {
-  readonly apiVersion: string;
+  readonly apiVersion: typeof API_VERSION;
   readonly kind: ResourceKind;
   readonly metadata: {
     readonly name: string;
@@ -20,6 +20,21 @@ export interface CustomResource {
 }
 
 const text = z.record(z.string(), z.string());
+
+/** Returns the schema of a resource of a kind as a document: its metadata beside labels and annotations, and its parts. */
+export function documentSchema<K extends ResourceKind, M extends z.ZodRawShape, P extends z.ZodRawShape>(
+  kind: K,
+  metadata: M,
+  parts: P,
+) {
+  return z.strictObject({
+    apiVersion: z.literal(API_VERSION),
+    kind: z.literal(kind),
+    metadata: z.strictObject({ name: z.string(), ...metadata, labels: text.optional(), annotations: text.optional() }),
+    ...parts,
+  });
+}
+
 const fields = z.record(z.string(), z.unknown());
 const shownRecord = z.object({
   name: z.string(),

@@ -1,26 +1,35 @@
 import { z } from 'zod';
 import { formatInstant, hasEnded } from '../base/time.ts';
-import { PEER_PHASES, type PeerRecord, PLATFORMS, versionOf } from '../model/resources.ts';
+import { PEER_PHASES, type PeerRecord, type PeerSpec, PLATFORMS, versionOf } from '../model/resources.ts';
 import { lookUpPeer, lookUpPeerOrHost, peerNotFound } from '../state/find-peer.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
+
+const text = z.string();
+
+/** The spec of a peer as it is stored. */
+export const peerSpecShape = {
+  displayName: text.describe('As the device gave it, before spaces became hyphens'),
+  hostname: text,
+  platform: z.enum(PLATFORMS),
+  publicKey: text,
+  network: text,
+  agentRef: text.optional().describe('Name of the agent it belongs to'),
+  delegatedBy: text.optional().describe('Name of the agent with whose join token it came; it ends with that agent'),
+  expiresAt: text.optional().describe('The peer is deleted then'),
+} satisfies { readonly [F in keyof PeerSpec]-?: z.ZodType<PeerSpec[F]> };
+
+const { agentRef, delegatedBy, expiresAt, ...always } = peerSpecShape;
 
 /** A peer as answers show it. */
 export const peerSchema = z.strictObject({
   id: z.string(),
   name: z.string(),
-  displayName: z.string().describe('As the device gave it, before spaces became hyphens'),
-  hostname: z.string(),
-  platform: z.enum(PLATFORMS),
-  publicKey: z.string(),
-  network: z.string(),
+  ...always,
   labels: z.record(z.string(), z.string()),
-  agent: z.string().nullable().describe('Name of the agent it belongs to'),
-  delegatedBy: z
-    .string()
-    .nullable()
-    .describe('Name of the agent with whose join token it came; it ends with that agent'),
-  expiresAt: z.string().nullable().describe('The peer is deleted then'),
+  agent: orNull(agentRef),
+  delegatedBy: orNull(delegatedBy),
+  expiresAt: orNull(expiresAt),
   createdAt: z.string(),
   revision: z.int(),
   status: z.strictObject({
@@ -37,7 +46,56 @@ export const peerSchema = z.strictObject({
   }),
 });
 
+function orNull(field: z.ZodOptional<z.ZodString>) {
+  return field
+    .unwrap()
+    .nullable()
+    .describe(field.description ?? '');
+}
+
 export type PeerView = z.input<typeof peerSchema>;
+
+/** A field of a peer as tables and details show it, where it has a value. */
+interface PeerColumn {
+  readonly title: string;
+  /** The tables that have it as a column: of `mesh peers`, of the dashboard. Its details have all. */
+  readonly in?: readonly ('mesh' | 'dashboard')[];
+  readonly form?: 'instant' | 'copied';
+}
+
+type PeerField = Exclude<keyof PeerView, 'status'> | `status.${keyof PeerView['status']}`;
+
+/** Every field of a peer, in the order of tables and details; undefined for those that other fields or the page say. */
+const PEER_COLUMNS = {
+  name: { title: 'Name', in: ['mesh'] },
+  id: { title: 'Id', in: ['mesh'], form: 'copied' },
+  'status.address': { title: 'Address', in: ['mesh', 'dashboard'], form: 'copied' },
+  'status.online': { title: 'Online', in: ['mesh'] },
+  'status.phase': { title: 'Phase', in: ['mesh'] },
+  'status.version': { title: 'Version', in: ['mesh', 'dashboard'] },
+  labels: { title: 'Labels', in: ['mesh', 'dashboard'] },
+  agent: { title: 'Agent', in: ['mesh'] },
+  delegatedBy: { title: 'Delegated by' },
+  platform: { title: 'Platform', in: ['dashboard'] },
+  hostname: { title: 'Host name' },
+  displayName: undefined,
+  network: { title: 'Network' },
+  'status.ephemeral': { title: 'Ephemeral' },
+  'status.lastSeenAt': { title: 'Last seen', in: ['dashboard'], form: 'instant' },
+  'status.mismatch': { title: 'Refused' },
+  createdAt: { title: 'Joined', form: 'instant' },
+  expiresAt: { title: 'Ends', form: 'instant' },
+  'status.approvedBy': { title: 'Approved by' },
+  'status.approvedAt': undefined,
+  'status.keySince': { title: 'Key since', in: ['dashboard'], form: 'instant' },
+  publicKey: { title: 'Public key', form: 'copied' },
+  revision: undefined,
+} satisfies { readonly [F in PeerField]: PeerColumn | undefined };
+
+/** The columns with the fields that they show. */
+export const peerColumns = Object.entries<PeerColumn | undefined>(PEER_COLUMNS).flatMap(([path, column]) =>
+  column ? [{ path, ...column }] : [],
+);
 
 export function peerView(
   peer: PeerRecord,

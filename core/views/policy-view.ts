@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { once } from '../base/once.ts';
 import { hasEnded } from '../base/time.ts';
 import { lookUpById } from '../model/find.ts';
-import { rulesOf } from '../model/meaning.ts';
+import { allRulesOf, namesNoDirection } from '../model/meaning.ts';
 import { gonePeers, withPeerNames } from '../model/peer-lists.ts';
 import { storedPolicySpec } from '../model/policy.ts';
 import type { PolicyRecord } from '../model/resources.ts';
@@ -25,10 +25,9 @@ export type PolicyView = z.input<typeof policySchema>;
 export function policyView(policy: PolicyRecord, state: NetworkState, now: number): PolicyView {
   const { spec } = policy;
   const matched = matchedPeers(spec, state);
-  const rules = [...(rulesOf(spec, 'ingress') ?? []), ...(rulesOf(spec, 'egress') ?? [])];
   return recordView(shownPolicy(policy, state), {
     matchedPeers: matched,
-    ruleCount: rules.length,
+    ruleCount: allRulesOf(spec).length,
     warnings: warningsOf(policy, state, matched, now),
   });
 }
@@ -64,7 +63,7 @@ function warningsOf({ spec }: PolicyRecord, state: NetworkState, matched: number
   if (spec.network !== undefined && !state.networks.has(spec.network)) {
     warnings.push(`There is no network ${spec.network}.`);
   }
-  if (spec.action === 'ALLOW' && spec.ingress === undefined && spec.egress === undefined) {
+  if (spec.action === 'ALLOW' && namesNoDirection(spec)) {
     warnings.push('An ALLOW without ingress and egress isolates its peers both ways and allows nothing.');
   }
   if (hasEnded(spec, now)) warnings.push('The policy has expired.');

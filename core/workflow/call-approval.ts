@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto';
-import { type ApprovalNeed, NeedsApproval } from '../authority/needs-approval.ts';
 import type { Write } from '../authority/writes.ts';
 import { apiTokenOf, principalOf } from '../base/caller.ts';
 import { type AnyOperation, type CallContext, type WaitingIn, waitsFor } from '../base/operation.ts';
@@ -14,14 +13,14 @@ import type { WorkflowRecord } from '../model/workflow-records.ts';
 import { slugOf } from '../model/workspaces.ts';
 import { runExpecting } from '../state/expecting.ts';
 import { toYaml } from '../views/render-yaml.ts';
+import { type ApprovalNeed, untilApproval } from '../write/outcome.ts';
 import { needsAnotherPerson } from './approvers.ts';
 import { requireNoDuplicate } from './duplicate-calls.ts';
 import { executeCall } from './execute-call.ts';
 import { namedPeers } from './named-peers.ts';
-import { openWorkflow } from './open-workflow.ts';
 import type { Services } from './services.ts';
 import { type RequestedCall, WORKFLOW_TTL_MS, type WorkflowSpec } from './workflow-record.ts';
-import { callWorkflows, isApprovedIn, openCall, workflowsOf } from './workflows.ts';
+import { callWorkflows, isApprovedIn, openCall, openWorkflow, workflowsOf } from './workflows.ts';
 import { assessWrites } from './writes-effect.ts';
 
 type Requested = Pick<AnyOperation<Services>, 'name' | 'title' | 'confidential' | 'ends' | 'addresses' | 'run'>;
@@ -33,12 +32,8 @@ export async function runOrRequestApproval(
   input: Input,
   context: CallContext<Services>,
 ): Promise<unknown> {
-  try {
-    return await runExpecting(operation, input, context);
-  } catch (error) {
-    if (!(error instanceof NeedsApproval)) throw error;
-    return requestApproval(operation, input, context, error.need);
-  }
+  const outcome = await untilApproval(() => runExpecting(operation, input, context));
+  return outcome.status === 'done' ? outcome.answer : requestApproval(operation, input, context, outcome.need);
 }
 
 /**

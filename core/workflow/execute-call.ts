@@ -1,5 +1,3 @@
-import { guardedStore } from '../authority/guarded-store.ts';
-import { NeedsApproval } from '../authority/needs-approval.ts';
 import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
@@ -7,6 +5,8 @@ import type { CommitContext, Op, Store } from '../base/ports.ts';
 import { serialised } from '../base/serialise.ts';
 import { callerAgain } from '../identity/standing.ts';
 import { isUndecided, type WorkflowRecord } from '../model/workflow-records.ts';
+import { untilApproval } from '../write/outcome.ts';
+import { servicesFor } from '../write/pipeline.ts';
 import { decidingOn } from './blockers.ts';
 import { isRefusal, reasonOf } from './refusal.ts';
 import type { Services } from './services.ts';
@@ -54,7 +54,7 @@ export async function callExecution(
  * disabled accounts go on by themselves (core/identity/leave.ts).
  *
  * @param workflows one for each workspace whose people approved it
- * @throws NotExecuted where another one executes it, or did
+ * @throws NotExecuted where another one executes it, or did; MeshError `conflict` where others have to approve it by now
  */
 export async function executeCall<T>(
   context: CallContext<Services>,
@@ -137,19 +137,22 @@ async function runLocked<T>(
     takeOps,
     taken,
   };
-  const asCaller = { ...context, services: { ...services, store: guardedStore(services, caller, approved) } };
-  const [end] = await Promise.allSettled([run(asCaller)]);
+  const asCaller = { ...context, services: servicesFor(services, { caller, approved }) };
+  const [end] = await Promise.allSettled([untilApproval(() => run(asCaller))]);
   if (end.status === 'rejected' && !isBegun) {
     for (const workflow of workflows) await markFailed(services, workflow, end.reason, because);
     throw end.reason;
   }
+  const isRefused = end.status === 'fulfilled' && end.value.status === 'needsApproval' && !isBegun;
   // The call wrote to another partition, such as accounts, or nothing at all; or it has begun, and goes on by itself.
-  for (const partition of [...left.keys()]) {
+  for (const partition of isRefused ? [] : [...left.keys()]) {
     await services.store.commit(partition, await takeOps(partition), because);
     taken(partition);
   }
   if (end.status === 'rejected') throw end.reason;
-  return end.value;
+  if (end.value.status === 'done') return end.value.answer;
+  const reasons = end.value.need.reasons.join('; ');
+  throw new MeshError('conflict', `Others have to approve this by now: ${reasons}. Make the call again to ask them.`);
 }
 
 /** @throws NotExecuted where another one has executed the call meanwhile, or its requester has withdrawn it */
@@ -180,7 +183,7 @@ async function markFailed(
   error: unknown,
   because: CommitContext,
 ): Promise<void> {
-  if (!isRefusal(error) || error instanceof NeedsApproval || (error instanceof NotExecuted && error.isDone)) return;
+  if (!isRefusal(error) || (error instanceof NotExecuted && error.isDone)) return;
   await serialised(store, workspace, async () => {
     const now = await store.get(workspace, { kind: 'Workflow', name });
     if (now?.revision !== revision) return;

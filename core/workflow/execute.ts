@@ -1,5 +1,4 @@
 import { requireAssertions } from '../assertions/guard.ts';
-import { withAuthor } from '../authority/guarded-store.ts';
 import { principalOf } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { isAgentId } from '../base/ids.ts';
@@ -11,6 +10,7 @@ import { requireStanding } from '../identity/standing.ts';
 import { assessProposal } from '../intent/plan/assessed.ts';
 import { storedReading } from '../intent/plan/check.ts';
 import { findWorkflow, type WorkflowRecord, type WorkflowStatus } from '../model/workflow-records.ts';
+import { withAuthor } from '../write/credentials.ts';
 import { callExecution, NotExecuted, wasExecuted } from './execute-call.ts';
 import { requireMatching } from './reassess.ts';
 import { isRefusal, isTooMuchNow, reasonOf } from './refusal.ts';
@@ -90,8 +90,6 @@ async function executeChanges(services: Services, workspace: string, id: string,
   }
   const author = spec.autoApprove && isAgentId(spec.requesterId) ? spec.requesterId : undefined;
   const ops = assessment.ops.map((op) => withAuthor(op, author));
-  // The assessment took time, and the store of an upkeep job checks no credential.
-  await requireAskers();
   await moveTo(services, workflow, { state: 'executed' }, ops, requestId, { basis: assessment.basis, requireAskers });
 }
 

@@ -1,11 +1,9 @@
-import { NeedsApproval } from '../authority/needs-approval.ts';
 import { MeshError } from '../base/errors.ts';
 import { StoreError } from '../base/ports.ts';
 import { fromStore } from '../base/store-problems.ts';
 
 /** Tells whether an error refuses for good, rather than for the moment. */
 export function isRefusal(error: unknown): boolean {
-  if (error instanceof NeedsApproval) return true;
   if (error instanceof StoreError) return error.code !== 'changed' && isRefusal(fromStore(error));
   return error instanceof MeshError && error.code !== 'unavailable' && !isTooMuchNow(error);
 }

@@ -1,9 +1,7 @@
 import { brokenAssertions, requireAssertions } from '../assertions/guard.ts';
-import { requireComputable } from '../authority/bounded-store.ts';
 import { decisionsIn } from '../authority/decisions.ts';
 import { isolatesText, isolatingFromNowOn, isolationBasis } from '../authority/isolation.ts';
 import { beyondDelegation } from '../authority/judge.ts';
-import { NeedsApproval } from '../authority/needs-approval.ts';
 import { writesIn } from '../authority/writes.ts';
 import { apiTokenOf, principalOf } from '../base/caller.ts';
 import { commitContext } from '../base/commit-context.ts';
@@ -23,11 +21,13 @@ import { workspaceById } from '../model/workspaces.ts';
 import { together } from '../state/basis.ts';
 import { modelOf } from '../state/network-model.ts';
 import type { NetworkState } from '../state/state.ts';
+import { untilApproval } from '../write/outcome.ts';
+import { requireComputable } from '../write/weight.ts';
 import { specOf } from './apply.ts';
 import { ADMINISTRATOR_ROUTES, mayRoutePublic, needsAnotherPerson } from './approvers.ts';
 import { beyondReasons } from './assessment-fields.ts';
-import { openWorkflow } from './open-workflow.ts';
 import type { Services } from './services.ts';
+import { openWorkflow } from './workflows.ts';
 
 /** The outcome of submitted changes. */
 export type SubmitResult =
@@ -84,14 +84,11 @@ export async function submitChanges(
       return askForApproval(context, changes, why);
     if (needsAdministrator) throw new MeshError('forbidden', ADMINISTRATOR_ROUTES);
     await permitFirst(context, all, () => requireNoneIsolated(state, after));
-    try {
-      const basis = together(held.basis, isolationBasis(state));
-      const isDirect = ops.length > 0;
-      await store.commit(workspace, all, commitContext(context, why, { basis, ...(isDirect && { direct: true }) }));
-    } catch (error) {
-      if (error instanceof NeedsApproval && alone) return askForApproval(context, changes, why);
-      throw error;
-    }
+    const basis = together(held.basis, isolationBasis(state));
+    const direct = commitContext(context, why, { basis, ...(ops.length > 0 && { direct: true }) });
+    const write = () => store.commit(workspace, all, direct);
+    if (!alone) await write();
+    else if ((await untilApproval(write)).status === 'needsApproval') return askForApproval(context, changes, why);
     return { status: 'committed', outcomes, after: await states.current(workspace) };
   }
 }

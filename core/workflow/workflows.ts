@@ -1,7 +1,11 @@
-import type { Store } from '../base/ports.ts';
+import { commitContext } from '../base/commit-context.ts';
+import { newId } from '../base/ids.ts';
+import type { CallContext } from '../base/operation.ts';
+import type { Basis, Store } from '../base/ports.ts';
 import { hasEnded } from '../base/time.ts';
 import { isUndecided, type WorkflowRecord, type WorkflowState } from '../model/workflow-records.ts';
 import type { Services } from './services.ts';
+import { type WorkflowSpec, workflowDraft } from './workflow-record.ts';
 
 /** Returns all workflows of a workspace in the order of their ids. */
 export async function workflowsOf(
@@ -66,4 +70,19 @@ export async function listWorkflows(
   const shown = all.slice(start, start + limit);
   const last = start + limit < all.length ? shown.at(-1)?.name : undefined;
   return { items: shown, ...(last !== undefined && { next: last }) };
+}
+
+/** Opens a workflow that waits for the approvers of a workspace. @returns its id */
+export async function openWorkflow(
+  context: CallContext<Pick<Services, 'store'>>,
+  workspace: string,
+  spec: WorkflowSpec,
+  reason: string,
+  basis?: Basis,
+): Promise<string> {
+  const id = newId('wf');
+  const record = workflowDraft(id, spec, { state: 'pending' });
+  const commit = commitContext(context, `submit: ${reason}`, basis && { basis });
+  await context.services.store.commit(workspace, [{ op: 'create', record }], commit);
+  return id;
 }

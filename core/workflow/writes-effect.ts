@@ -1,7 +1,7 @@
 import { futureOf } from '../authority/future.ts';
 import { joinGrantsOf } from '../authority/join-grants.ts';
-import { comparison } from '../authority/judge.ts';
 import { shownDigest } from '../authority/shown-digest.ts';
+import { comparison } from '../authority/state-after.ts';
 import type { Write } from '../authority/writes.ts';
 import type { Computation } from '../compute/computation.ts';
 import { type EffectView, effectView } from '../effect/effect-view.ts';

@@ -1,5 +1,5 @@
 import { type IpRange, overlaps, parseCidr } from '../../core/model/cidr.ts';
-import { rulesOf } from '../../core/model/meaning.ts';
+import { allRulesOf } from '../../core/model/meaning.ts';
 import type { PolicySpec, Rule, Selector } from '../../core/model/policy.ts';
 import type { PeerRecord, PolicyRecord } from '../../core/model/resources.ts';
 import { selects, selectsEveryone } from '../../core/model/selector.ts';
@@ -41,7 +41,7 @@ function nameScore(name: string, { joined, hints }: Phrases): number {
 function scoreOf(spec: PolicySpec, meant: Meant): number {
   const isEveryone = selectsEveryone(spec.peerSelector);
   let score = isEveryone ? SCORE.everyone : SCORE.subject * touches(spec.peerSelector ?? {}, meant);
-  const rules = [...(rulesOf(spec, 'ingress') ?? []), ...(rulesOf(spec, 'egress') ?? [])].slice(0, MAX_ENTRIES);
+  const rules = allRulesOf(spec).slice(0, MAX_ENTRIES);
   score += Math.max(0, ...rules.map((rule) => entryScore(rule, meant)));
   if (rules.some(({ ports }) => ports.some(({ port, endPort }) => isAmong(meant.ports, port, endPort))))
     score += SCORE.port;

@@ -1,5 +1,6 @@
 import { overlaps, parseAddress, parseCidr } from '../../core/model/cidr.ts';
 import { labelKeySchema, labelValueSchema } from '../../core/model/labels.ts';
+import { allRulesOf } from '../../core/model/meaning.ts';
 import type { PeerRecord } from '../../core/model/resources.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import { shownPolicy } from '../../core/views/policy-view.ts';
@@ -230,12 +231,11 @@ function cidrsOf(
     return text.includes(':') ? `${text}/128` : `${text}/32`;
   });
   const inPolicies = policies.flatMap(({ spec }) =>
-    [
-      ...(spec?.ingress ?? []).flatMap(({ from = [] }) => from),
-      ...(spec?.egress ?? []).flatMap(({ to = [] }) => to),
-    ].flatMap((entry) =>
-      entry === '*' || !entry.ipBlock ? [] : [entry.ipBlock.cidr, ...(entry.ipBlock.except ?? [])],
-    ),
+    (spec ? allRulesOf(spec) : [])
+      .flatMap(({ peers }) => peers)
+      .flatMap((entry) =>
+        entry === '*' || !entry.ipBlock ? [] : [entry.ipBlock.cidr, ...(entry.ipBlock.except ?? [])],
+      ),
   );
   return [...new Set([...written, ...networks.map(({ cidr }) => cidr), ...inPolicies])].slice(0, SUBGRAPH_LIMITS.cidrs);
 }

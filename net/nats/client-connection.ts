@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Broker } from './broker.ts';
-import type { Chunk } from './outbox.ts';
+import type { Chunk } from './buffer-pool.ts';
 import type { Session } from './session.ts';
 import { steadyNow } from './steady-clock.ts';
 

@@ -1,5 +1,4 @@
-import type { CloseReason } from './hub.ts';
-import type { Session } from './session.ts';
+import type { CloseReason, Session } from './session.ts';
 
 /** A message for the control plane's own subscription `sid`. */
 export interface Delivery {

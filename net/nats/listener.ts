@@ -5,9 +5,8 @@ import { streams } from '../../platform/platform.ts';
 import { Broker } from './broker.ts';
 import { ClientConnection, LINGER_MS } from './client-connection.ts';
 import type { Delivery } from './commands.ts';
-import { EARLY_FLUSH_BYTES, type Limits } from './limits.ts';
+import type { Limits } from './limits.ts';
 import type { Session } from './session.ts';
-import { onFirstBytes } from './sniff.ts';
 import { steadyNow } from './steady-clock.ts';
 
 export interface ListenerOptions {
@@ -31,6 +30,8 @@ const TICK_MS = 1_000;
 const STALL_TICK_MS = 10;
 /** Milliseconds a client has for its TLS handshake, as in nats-server. */
 const TLS_HANDSHAKE_MS = 2_000;
+/** The first byte of a TLS handshake (RFC 8446, 5.1); no operation of NATS begins with it. */
+const TLS_HANDSHAKE = 0x16;
 /** Milliseconds between the steps of a lame duck. */
 const LAME_DUCK_STEP_MS = 50;
 /** Bytes of the read buffer: what libuv reads at most at once. */
@@ -124,7 +125,7 @@ export class NatsListener {
   /** Bytes from the control plane, in the words of the protocol. */
   handleControl(bytes: Uint8Array): void {
     this.broker.handle(this.control, bytes, steadyNow());
-    this.#afterInput();
+    this.#schedule();
   }
 
   /** Does what the broker has decided. */
@@ -229,12 +230,7 @@ export class NatsListener {
 
   #received(session: Session, bytes: Uint8Array): void {
     this.broker.handle(session, bytes, steadyNow());
-    this.#afterInput();
-  }
-
-  #afterInput(): void {
-    if (this.broker.fresh > EARLY_FLUSH_BYTES) this.flush();
-    else this.#schedule();
+    this.#schedule();
   }
 
   #schedule(): void {
@@ -261,4 +257,16 @@ export class NatsListener {
       }, deadlineMs).unref();
     });
   }
+}
+
+/** Tells by the first bytes of a client whether it upgrades to TLS or goes on in clear; they are read again afterwards. */
+function onFirstBytes(socket: Socket, decide: (isTls: boolean) => void): void {
+  const look = () => {
+    const bytes = socket.read() as Uint8Array | null;
+    if (bytes === null) return;
+    socket.off('readable', look);
+    socket.unshift(bytes);
+    decide(bytes[0] === TLS_HANDSHAKE);
+  };
+  socket.on('readable', look);
 }

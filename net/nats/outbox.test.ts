@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { BufferPool, Outbox } from './outbox.ts';
+import { BufferPool } from './buffer-pool.ts';
+import { Outbox } from './outbox.ts';
 
 /** A loaded machine is slow; a test that hangs still ends. */
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });

@@ -1,6 +1,5 @@
 import { SourceLimit } from '../stun/rate.ts';
 import { CONTROL_PACE, PACED_BYTES, type Pace, SIGNAL_PACE } from './limits.ts';
-import type { Session } from './session.ts';
 
 /** Messages that cost their receiver work before it knows whether they are forged. */
 export type Paced = 'control' | 'signal';
@@ -15,12 +14,18 @@ export function pacedOf(subject: string): Paced | undefined {
   return SIGNAL.test(subject) || INBOX.test(subject) ? 'signal' : undefined;
 }
 
+/** A connection and whose it is: a node that proved who it is, or some stranger at an address. */
+interface Sender {
+  readonly id: number;
+  readonly source: { readonly name: string; readonly node: string | undefined };
+}
+
 /** Holds everyone to a rate of such messages, so that whoever forges many does not crowd out the real ones. */
 export class Paces {
   readonly #paces = { control: limitsOf(CONTROL_PACE), signal: limitsOf(SIGNAL_PACE) };
 
   /** True if a message of that many bytes is within its rate. */
-  admit({ source, id }: Session, paced: Paced, subject: string, bytes: number, now: number): boolean {
+  admit({ source, id }: Sender, paced: Paced, subject: string, bytes: number, now: number): boolean {
     const limits = this.#paces[paced];
     const cost = Math.ceil((bytes + 1) / PACED_BYTES);
     // Messages to a node are counted by receiver, whatever the rest of an inbox is called; requests are counted together.

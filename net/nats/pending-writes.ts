@@ -1,6 +1,8 @@
+import { BufferPool, type Chunk } from './buffer-pool.ts';
 import type { Command } from './commands.ts';
-import { BufferPool, type Chunk } from './outbox.ts';
+import { type Limits, MIN_PENDING_BYTES } from './limits.ts';
 import type { Session } from './session.ts';
+import type { Source } from './sources.ts';
 
 /** Bytes that wait for receivers: in outboxes until they are written, and in flight until the socket has taken them. */
 export class PendingWrites {
@@ -55,4 +57,23 @@ export class PendingWrites {
     this.#inFlight -= session.inFlight;
     session.inFlight = 0;
   }
+}
+
+/** True if a receiver has so much pending that it is cut off. `waiting` is the number of bytes pending for all receivers. */
+export function isTooSlow(
+  { pending, source, inFlight }: Session,
+  waiting: number,
+  { maxPending, maxTotalPending }: Limits,
+): boolean {
+  const isStranger = source.node === undefined;
+  if (isStranger && inFlight > 0 && waiting > 2 * maxTotalPending) return true;
+  if (pending <= MIN_PENDING_BYTES) return false;
+  return waiting > maxTotalPending || pending > maxPending || pendingOf(source) > maxPending;
+}
+
+/** Bytes waiting for connections of a source that are behind. */
+function pendingOf({ sessions }: Source): number {
+  let sum = 0;
+  for (const { pending } of sessions) sum += pending > MIN_PENDING_BYTES ? pending : 0;
+  return sum;
 }

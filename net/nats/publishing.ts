@@ -1,14 +1,12 @@
 import { bytesOf, latin1 } from './bytes.ts';
 import type { Delivery } from './commands.ts';
-import type { Dice } from './dice.ts';
 import { frameTail, withoutHeaders } from './frame.ts';
-import type { Hub, Subscription } from './hub.ts';
 import { RELIEF_BYTES, SHARED_BUFFER_BYTES, STALL_PENDING_BYTES } from './limits.ts';
 import type { Metrics } from './metrics.ts';
 import type { Paces } from './paces.ts';
 import { mayNameReply, mayPublish, mayReceive, OPEN_PERMISSIONS } from './permissions.ts';
 import type { Route, Router, Target } from './router.ts';
-import type { Session } from './session.ts';
+import type { Hub, Session, Subscription } from './session.ts';
 import { SharedBuffer } from './shared-buffer.ts';
 import type { Publication } from './sink.ts';
 import type { Stalls } from './stalls.ts';
@@ -190,5 +188,26 @@ export class Publishing {
 
   #hold(from: Session, to: Session): void {
     if (this.#stalls.hold(from, to, this.#hub.now)) this.#metrics.publisher_stalls_total++;
+  }
+}
+
+/** xorshift32: spreads queue groups without asking the system for randomness. Not for secrets. */
+export class Dice {
+  #state: number;
+
+  constructor(seed: string) {
+    let state = 7;
+    for (let at = 0; at < seed.length; at++) state = (state * 31 + seed.charCodeAt(at)) | 0;
+    this.#state = (state | 1) >>> 0;
+  }
+
+  /** A number from 0 up to, but not including, `sides`. */
+  roll(sides: number): number {
+    let x = this.#state;
+    x ^= x << 13;
+    x ^= x >>> 17;
+    x ^= x << 5;
+    this.#state = x >>> 0;
+    return this.#state % sides;
   }
 }

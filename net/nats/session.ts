@@ -1,15 +1,67 @@
 import { Budget, UNBOUNDED } from './budget.ts';
+import type { BufferPool } from './buffer-pool.ts';
 import { bytesOf } from './bytes.ts';
 import { CONNECT_DEFAULTS, type ConnectOptions, isJsonObject, parseConnect } from './connect.ts';
-import type { CloseReason, Hub, Subscription } from './hub.ts';
-import { MAX_SIZE_DIGITS } from './limits.ts';
+import type { Grant } from './credentials.ts';
+import { type Limits, MAX_SIZE_DIGITS } from './limits.ts';
+import type { Metrics } from './metrics.ts';
 import { Outbox } from './outbox.ts';
 import { Parser } from './parser.ts';
 import { maySubscribe, type Permissions } from './permissions.ts';
+import type { Routable } from './router.ts';
 import type { SharedBuffer } from './shared-buffer.ts';
 import type { ParseError, Publication, Sink } from './sink.ts';
 import type { Source } from './sources.ts';
 import { isValidSubject } from './subject.ts';
+
+/** Why a connection ended; `client` = it went away by itself. */
+export type CloseReason =
+  | 'client'
+  | 'protocol'
+  | 'payload'
+  | 'unauthorized'
+  | 'auth-timeout'
+  | 'revoked'
+  | 'slow'
+  | 'stale'
+  | 'limit'
+  | 'shutdown';
+
+/** The parts of the broker that a session needs. */
+export interface Hub {
+  readonly limits: Limits;
+  readonly metrics: Metrics;
+  readonly pool: BufferPool;
+  /** Time of the input being handled, in milliseconds since the epoch. */
+  readonly now: number;
+  /** Bytes encoded since commands were last taken. */
+  fresh: number;
+  /** Receivers are so far behind that memory runs short. */
+  readonly crowded: boolean;
+  verify(secret: string): Grant | undefined;
+  /** The session has proven that it is that node's: from now on it counts in the limits of this one. */
+  identify(session: Session, node: string): void;
+  /** False when there is no room for it, in all or in what its source may have. */
+  addSubscription(subscription: Subscription): boolean;
+  removeSubscription(subscription: Subscription): void;
+  publish(from: Session, publication: Publication): void;
+  /** The session has something to send. */
+  wake(session: Session): void;
+  /** The session's receiver is cut off. */
+  overflow(session: Session): void;
+  /** The session wants to end once its answers are written. */
+  end(session: Session, reason: CloseReason): void;
+}
+
+export interface Subscription extends Routable {
+  readonly session: Session;
+  /** Messages on denied subjects inside its wildcard are withheld. */
+  readonly filtered: boolean;
+  delivered: number;
+  /** Messages after which it ends; 0 = never. */
+  max: number;
+  open: boolean;
+}
 
 export interface SessionStart {
   readonly id: number;

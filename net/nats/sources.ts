@@ -1,7 +1,16 @@
 import { sourceOf } from '../source-address.ts';
 import { Budget, type Kind, UNBOUNDED } from './budget.ts';
 import { KNOWN_ADDRESSES, type Limits, STRANGERS_PART } from './limits.ts';
-import type { Session } from './session.ts';
+
+/** A connection as its source counts it. */
+export interface Counted {
+  readonly address: string;
+  readonly budget: Budget;
+  /** Bytes on the way to it. */
+  readonly pending: number;
+  source: Source;
+  fail(message: string, reason: 'limit'): void;
+}
 
 /** Whom limits count as one: a node that proved who it is, or all others behind one address. */
 export interface Source {
@@ -10,7 +19,7 @@ export interface Source {
   readonly node: string | undefined;
   readonly budget: Budget;
   /** In the order in which they came. */
-  readonly sessions: Set<Session>;
+  readonly sessions: Set<Counted>;
 }
 
 /** The amounts that a session takes along to another source, besides its connection. */
@@ -62,7 +71,7 @@ export class Sources {
   }
 
   /** From now on the session counts there, unless it holds more than a node may. */
-  join(session: Session, node: string): void {
+  join(session: Counted, node: string): void {
     const source = this.#source(`node ${node}`, node, () => new Budget(this.#limits.node, this.all));
     const { held } = session.budget;
     if (MOVED.every((kind) => source.budget.hasRoom(kind, held[kind]))) {
@@ -83,7 +92,7 @@ export class Sources {
   }
 
   /** The session is over. */
-  leave(session: Session): void {
+  leave(session: Counted): void {
     const { source, budget } = session;
     budget.give('connections', budget.held.connections);
     source.sessions.delete(session);

@@ -1,5 +1,5 @@
-import type { Subscription } from './hub.ts';
 import { Router } from './router.ts';
+import type { Subscription } from './session.ts';
 import { subscriptionBytes } from './subscriptions.ts';
 
 /** The subscriptions of all sessions, as far as their sources may have them. */

@@ -1,28 +1,32 @@
-import type { RelaySession } from './session.ts';
+/** A peer by the halves of its id. */
+interface Identified {
+  readonly idHigh: number;
+  readonly idLow: number;
+}
 
 /** Ready sessions by workspace and peer id. Ids are looked up as two 32-bit halves: numbers cost less than bigints. */
-export class Directory {
-  readonly #workspaces = new Map<string, Workspace>();
+export class Directory<S extends Identified & { workspace: Workspace<S> | undefined }> {
+  readonly #workspaces = new Map<string, Workspace<S>>();
   #size = 0;
 
   get size(): number {
     return this.#size;
   }
 
-  find(tag: Uint8Array, { idHigh, idLow }: Pick<RelaySession, 'idHigh' | 'idLow'>): RelaySession | undefined {
+  find(tag: Uint8Array, { idHigh, idLow }: Identified): S | undefined {
     return this.#workspaces.get(nameOf(tag))?.find(idHigh, idLow);
   }
 
-  add(tag: Uint8Array, session: RelaySession): void {
+  add(tag: Uint8Array, session: S): void {
     const name = nameOf(tag);
-    const workspace = this.#workspaces.get(name) ?? new Workspace(name);
+    const workspace = this.#workspaces.get(name) ?? new Workspace<S>(name);
     this.#workspaces.set(name, workspace);
     workspace.add(session);
     session.workspace = workspace;
     this.#size++;
   }
 
-  remove(session: RelaySession): void {
+  remove(session: S): void {
     const { workspace } = session;
     if (workspace === undefined) return;
     session.workspace = undefined;
@@ -33,30 +37,30 @@ export class Directory {
 }
 
 /** The peers of one workspace. */
-export class Workspace {
+export class Workspace<S extends Identified> {
   readonly name: string;
-  readonly #byLow = new Map<number, RelaySession[]>();
+  readonly #byLow = new Map<number, S[]>();
   size = 0;
 
   constructor(name: string) {
     this.name = name;
   }
 
-  find(high: number, low: number): RelaySession | undefined {
+  find(high: number, low: number): S | undefined {
     const sessions = this.#byLow.get(low);
     if (sessions === undefined) return undefined;
     for (const session of sessions) if (session.idHigh === high) return session;
     return undefined;
   }
 
-  add(session: RelaySession): void {
+  add(session: S): void {
     const sessions = this.#byLow.get(session.idLow);
     if (sessions === undefined) this.#byLow.set(session.idLow, [session]);
     else sessions.push(session);
     this.size++;
   }
 
-  remove(session: RelaySession): void {
+  remove(session: S): void {
     const sessions = this.#byLow.get(session.idLow);
     const at = sessions?.indexOf(session) ?? -1;
     if (sessions === undefined || at < 0) return;

@@ -44,7 +44,7 @@ export class RelayServer {
   readonly #idOf: (publicKey: Uint8Array) => bigint;
   readonly #pool = new SlabPool();
   readonly #sessions = new Set<RelaySession>();
-  readonly #directory = new Directory();
+  readonly #directory = new Directory<RelaySession>();
   readonly #unproven: Unproven;
   readonly #overdue: Overdue;
   readonly #revocations: Revocations;

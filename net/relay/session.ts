@@ -35,7 +35,7 @@ export class RelaySession {
   expiresAt = Number.POSITIVE_INFINITY;
   /** Once it is proven. */
   member: Member | undefined;
-  workspace: Workspace | undefined;
+  workspace: Workspace<RelaySession> | undefined;
   idHigh = 0;
   idLow = 0;
   /** The unproven claim of the client. */

@@ -1,6 +1,5 @@
 import { newId } from '../../core/base/ids.ts';
 import { type Fence, type Store, StoreError } from '../../core/base/ports.ts';
-import { shareQueue } from '../../core/base/serialise.ts';
 
 /**
  * A store through which the holder of a lease writes: each write stands only if the lease is still held then.
@@ -17,7 +16,7 @@ export function underFence(
   };
   const commit: Store['commit'] = async (workspace, ops, context) =>
     store.commit(workspace, ops, { ...context, fence: held() });
-  const led: Store = {
+  return {
     ...store,
     commit,
     /** A batch that only tells events makes no revision. */
@@ -28,6 +27,4 @@ export function underFence(
     },
     compact: async (workspace, upTo, keep) => store.compact(workspace, upTo, keep, held()),
   };
-  shareQueue(led, store);
-  return led;
 }

@@ -6,7 +6,7 @@ import { silentLog } from '../../core/base/silent-log.ts';
 import { type Databases, hasMongod } from '../../test/kits/servers/replica-set.ts';
 import { shareReplicaSet } from '../../test/kits/servers/shared-replica-set.ts';
 import { draft, outcome, START, testClock, WHY, WS } from '../contract/kit.ts';
-import { openCopySource, openCopyTarget, openStore } from '../open.ts';
+import { openStore, storeAt } from '../open.ts';
 import { verifyDatabase } from '../sqlite/verify/verify.ts';
 import { copyStore } from './copy.ts';
 import { answersOf, fill, writeOn } from './filled.testkit.ts';
@@ -39,8 +39,8 @@ describe.skipIf(!hasMongod)('between a file and a replica set', () => {
   }
 
   async function copy(from: string, to: string, over: Partial<CopySource> = {}) {
-    const source = { ...(await openCopySource(from)), ...over };
-    const target = await openCopyTarget(to, START);
+    const source = { ...(await storeAt(from).openSource()), ...over };
+    const target = await storeAt(to).openTarget(START);
     try {
       return await copyStore({ source, target, installation: 'mesh:1/', keys: 'of-1', now: START, progress() {} });
     } finally {
@@ -75,7 +75,7 @@ describe.skipIf(!hasMongod)('between a file and a replica set', () => {
     await filled(url);
     const plane = await opened(url);
     let refused: unknown;
-    const source = await openCopySource(url);
+    const source = await storeAt(url).openSource();
     const written = async () => {
       refused = await outcome(plane.commit(WS, [{ op: 'create', record: draft('late') }], WHY));
       return source.heads();
@@ -135,7 +135,7 @@ describe.skipIf(!hasMongod)('between a file and a replica set', () => {
   test('of two that are moved at once to different places one alone is', async () => {
     const [url, first, second] = [servers.url('twice'), path.join(folder, 'i.db'), path.join(folder, 'j.db')];
     const answers = await filled(url);
-    const meanwhile = openCopySource(url);
+    const meanwhile = storeAt(url).openSource();
     const heads = async () => {
       // It had looked before the first one held it.
       await copy(url, second, { moved: async () => undefined }).catch(() => undefined);
@@ -158,7 +158,7 @@ describe.skipIf(!hasMongod)('between a file and a replica set', () => {
   test('a database that somebody began to use a moment ago is no target, nor used by who came a moment before', async () => {
     const mark = { installation: 'mesh:1/', from: 'elsewhere', at: START };
     const [used, open] = [servers.url('raced'), servers.url('raced2')];
-    const targets = [await openCopyTarget(used, START), await openCopyTarget(open, START)];
+    const targets = [await storeAt(used).openTarget(START), await storeAt(open).openTarget(START)];
     onTestFinished(async () => {
       for (const target of targets) await target.close();
     });

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { silentLog } from '../../core/base/silent-log.ts';
 import { draft, START, testClock, WHY, WS } from '../contract/kit.ts';
-import { openCopySource, openCopyTarget, openStore } from '../open.ts';
+import { openStore, storeAt } from '../open.ts';
 import { verifyDatabase } from '../sqlite/verify/verify.ts';
 import { copyStore } from './copy.ts';
 import { answersOf, fill, writeOn } from './filled.testkit.ts';
@@ -43,8 +43,8 @@ interface Copying {
 }
 
 async function copy({ from, to, installation = 'mesh:1/', now = START, over }: Copying) {
-  const source = await openCopySource(from);
-  const opened = await openCopyTarget(to, now);
+  const source = await storeAt(from).openSource();
+  const opened = await storeAt(to).openTarget(now);
   const target = { ...opened, ...over?.(opened) };
   try {
     return await copyStore({ source, target, installation, keys: 'of-1', now, progress() {} });
@@ -78,7 +78,7 @@ test('no store opens on what was moved, which says where to, until the move is t
   const { from, to } = place();
   await copy({ from, to });
   await expect(opened(from)).rejects.toThrow(`${from} was moved to sqlite:${to} on 2023-11-14T22:13:20.000Z`);
-  const source = await openCopySource(from);
+  const source = await storeAt(from).openSource();
   await source.release();
   await source.close();
   expect(await answersOf(await opened(from))).toEqual(answers);
@@ -134,7 +134,7 @@ test('moved back to where it was, it takes the place of what is older, which is 
 test('what was moved away from and has gone on since is not written over', async () => {
   const { from, to } = place();
   await copy({ from, to });
-  const source = await openCopySource(from);
+  const source = await storeAt(from).openSource();
   await source.release();
   await source.close();
   const again = await opened(from);

@@ -1,10 +1,9 @@
+import { rootAt } from '../../core/audit/keep-checkpoints.ts';
 import { unavailable } from '../unavailable.ts';
-import { type Contents, PARTS } from './contents.ts';
+import { type Contents, PARTS, type Part, type Rows } from './contents.ts';
 import { difference, digestsOf, strays, type WorkspaceDigest } from './digest.ts';
 import { copiedElsewhere } from './moved.ts';
-import { pagesOf } from './pages.ts';
 import type { CopySource, CopyTarget, Found } from './place.ts';
-import { notWithin } from './within.ts';
 
 export interface CopyOptions {
   readonly source: CopySource;
@@ -85,6 +84,18 @@ async function requireWithin(old: Contents, source: Contents, place: string): Pr
   );
 }
 
+/** Describes what a store has that another one lacks; undefined if each of its logs is the beginning of the other's. */
+async function notWithin(old: Contents, current: Contents): Promise<string | undefined> {
+  const sizes = new Map((await current.heads()).map(({ name, size }) => [name, size]));
+  for (const { name, size } of await old.heads()) {
+    const has = sizes.get(name) ?? 0;
+    if (has < size) return `${size - has} more ${size - has === 1 ? 'entry' : 'entries'} of the log of ${name}`;
+    const [one, other] = [await rootAt(old.tree(name), size), await rootAt(current.tree(name), size)];
+    if (Buffer.compare(one, other) !== 0) return `another log of ${name}`;
+  }
+  return undefined;
+}
+
 async function copyAll(source: CopySource, target: CopyTarget, progress: CopyOptions['progress']): Promise<void> {
   const heads = await source.heads();
   const of = entriesIn(heads);
@@ -99,6 +110,31 @@ async function copyAll(source: CopySource, target: CopyTarget, progress: CopyOpt
       }
     }
   }
+}
+
+/** Rows written at once. */
+const PAGE_ROWS = 500;
+/** Entries and bodies take most of it; an entry alone may have more. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+
+/** Rows in pages that a store takes at once. */
+async function* pagesOf<P extends Part>(rows: Iterable<Rows[P]> | AsyncIterable<Rows[P]>): AsyncGenerator<Rows[P][]> {
+  let page: Rows[P][] = [];
+  let bytes = 0;
+  for await (const row of rows) {
+    page.push(row);
+    bytes += sizeOf(row);
+    if (page.length < PAGE_ROWS && bytes < PAGE_BYTES) continue;
+    yield page;
+    page = [];
+    bytes = 0;
+  }
+  if (page.length > 0) yield page;
+}
+
+function sizeOf(row: Rows[Part]): number {
+  if ('entry' in row) return row.entry.length;
+  return 'body' in row ? (row.body?.length ?? 0) : 0;
 }
 
 /** Reads both, side by side. @throws StoreError `unavailable` where they differ */

@@ -1,5 +1,4 @@
-import type { Store } from '../../core/base/ports.ts';
-import type { SharedState } from '../../core/base/shared.ts';
+import type { Examination, PlanesReader } from '../engine.ts';
 import { cellsIn } from './cells.ts';
 import { connect } from './connect.ts';
 import { installationIn } from './installation.ts';
@@ -8,7 +7,7 @@ import { requireInUse } from './moved.ts';
 import { requireIndexes, schemaOf } from './schema.ts';
 
 /** Looks at a database, which control planes may use. Nothing is written. @throws StoreError that says what is wrong */
-export async function examineMongo(url: string) {
+export async function examineMongo(url: string): Promise<Examination> {
   const connection = await connect(url);
   try {
     const admin = connection.client.db('admin');
@@ -17,15 +16,14 @@ export async function examineMongo(url: string) {
     await requireInUse(connection);
     const schema = await schemaOf(connection);
     if (schema > 0) await requireIndexes(connection);
-    return { server: `${version}`, set: `${setName}`, members: (hosts as string[]).length, schema };
+    return {
+      servers: `MongoDB ${version} answers, a replica set ${setName} of ${(hosts as string[]).length}`,
+      isUsed: schema > 0,
+      backup: 'with mongodump --oplog, or by snapshots of its disks',
+    };
   } finally {
     await connection.close();
   }
-}
-
-/** A reader of the state that control planes store about themselves in a database. */
-export interface PlanesReader extends Pick<SharedState, 'cells'>, Pick<Store, 'leases'> {
-  close(): Promise<void>;
 }
 
 /** Nothing is written. @throws StoreError */

@@ -1,5 +1,5 @@
 import { newId } from '../../core/base/ids.ts';
-import type { Claim, SharedDatabase } from '../open.ts';
+import type { Claim, SharedDatabase } from '../engine.ts';
 import { unavailable } from '../unavailable.ts';
 import type { Connection } from './connect.ts';
 import { isDuplicate } from './errors.ts';

@@ -1,19 +1,26 @@
-import type { StoreOptions } from '../open.ts';
-import type { ReaderOptions } from '../reader.ts';
+import type { StoreEngine } from '../engine.ts';
 
 /** A store on a MongoDB replica set as one of the kinds that a URL can name. The driver is read only where one does. */
-function served(scheme: string, form: string) {
+function served(scheme: string, form: string): StoreEngine {
   return {
     form,
-    isServer: true,
-    open: async (place: string, options: StoreOptions) =>
-      (await import('./store.ts')).openMongoStore({ url: `${scheme}:${place}`, ...options }),
-    openReader: async (place: string, options: ReaderOptions) =>
-      (await import('./reader.ts')).openMongoReader({ url: `${scheme}:${place}`, ...options }),
-    openSource: async (place: string) => (await import('./copy-source.ts')).openMongoSource(`${scheme}:${place}`),
-    openTarget: async (place: string) => (await import('./copy-target.ts')).openMongoTarget(`${scheme}:${place}`),
-    problem: async (place: string) => (await import('./connect.ts')).addressProblem(`${scheme}:${place}`),
-    file: () => undefined,
+    at(place) {
+      const url = `${scheme}:${place}`;
+      return {
+        open: async (options) => (await import('./store.ts')).openMongoStore({ url, ...options }),
+        openReader: async (options) => (await import('./reader.ts')).openMongoReader({ url, ...options }),
+        openSource: async () => (await import('./copy-source.ts')).openMongoSource(url),
+        openTarget: async () => (await import('./copy-target.ts')).openMongoTarget(url),
+        problem: async () => (await import('./connect.ts')).addressProblem(url),
+        file: undefined,
+        servers: {
+          ownTools:
+            'MongoDB, which has its own tools for this: mongodump --oplog and mongorestore --oplogReplay, or snapshots of its disks.',
+          examine: async () => (await import('./examine.ts')).examineMongo(url),
+          openPlanesReader: async () => (await import('./examine.ts')).openPlanesReader(url),
+        },
+      };
+    },
   };
 }
 

@@ -1,8 +1,8 @@
 import { endProcess } from '../../core/base/end-process.ts';
 import type { Clock, Commit, Log, StoreError } from '../../core/base/ports.ts';
+import { WriteQueue } from '../../core/base/write-queue.ts';
+import type { OpenStore, StoreUpkeep } from '../engine.ts';
 import { buildFeed } from '../feed.ts';
-import type { OpenStore } from '../open.ts';
-import { noUpkeep } from '../upkeep.ts';
 import { compactVersions } from './compact.ts';
 import { type Connection, connect } from './connect.ts';
 import { follow } from './follow.ts';
@@ -26,6 +26,16 @@ export interface MongoStoreOptions {
   /** Some of what others wrote can be told no more. Unless set the process ends, so that its supervisor starts it anew. */
   readonly onGap?: (error: StoreError) => void;
 }
+
+/** The servers look after their files themselves. */
+const noUpkeep: StoreUpkeep = {
+  file: undefined,
+  problem: () => undefined,
+  bytes: () => ({ file: 0, log: 0 }),
+  checkpoint() {},
+  vacuum: async () => 0,
+  rescue: () => Promise.reject(new TypeError('A store without a file has nothing to rescue.')),
+};
 
 /** A store on a replica set, which any number of processes can have open for writing. @throws StoreError `unavailable` */
 export async function openMongoStore({ url, ...options }: MongoStoreOptions): Promise<OpenStore> {
@@ -59,7 +69,7 @@ async function storeOn(
 
   return {
     ...reads,
-    turns,
+    queue: new WriteQueue(turns),
     upkeep: noUpkeep,
     shared: { ...installationIn(connection), ...sharedState(connection, clock) },
     commit: async (workspace, ops, context) => (await groupCommit.enqueue({ workspace, ops, context })) as Commit,

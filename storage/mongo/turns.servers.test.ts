@@ -126,7 +126,7 @@ describe.skipIf(!hasMongod)('turns of processes at a workspace', { timeout: 60_0
     });
     const revisions = (await Promise.all(writes)).map(({ revision }) => revision);
     expect(revisions.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 24 }, (_, n) => n + 1));
-    expect(stores.some(({ turns }) => turns?.isContended(WS))).toBe(true);
+    expect(stores.some(({ queue }) => queue.isBusy(WS))).toBe(true);
     // Without turns two of three judgements are in vain.
     expect(judged).toBeLessThan(3 * 24);
   });

@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
-import type { WorkspaceTurns } from '../../core/base/ports.ts';
+import type { WorkspaceTurns } from '../../core/base/write-queue.ts';
 import type { Connection } from './connect.ts';
 import { isDuplicate } from './errors.ts';
 

@@ -21,7 +21,7 @@ test('a log whose head is gone is given up by an entry of its own, and its newes
   await makeCheckpoint({ store, clock: testClock(), keys: { logs } }, WS);
   await store.close();
   const note = await heads.newest(WS);
-  const accept = () => acceptLogs({ path: file, logs, heads, reason: 'tidied up', now: START });
+  const accept = () => acceptLogs(file, { logs, heads, reason: 'tidied up', now: START });
   expect(await accept()).toEqual([]);
   for (const left of [undefined, '']) {
     heads.giveUp(WS, left);
@@ -42,7 +42,7 @@ test('a log that is gone is given up by an entry in the log of the installation,
   const logs = buildLogKeys([newLogKey(0)], new Uint8Array(32), heads);
   const note = logs.sign({ origin: logs.originOf('w_gone'), size: 3, root: new Uint8Array(32) });
   await heads.keep('w_gone', note);
-  const accept = () => acceptLogs({ path: file, logs, heads, reason: 'tidied up', now: START });
+  const accept = () => acceptLogs(file, { logs, heads, reason: 'tidied up', now: START });
   expect(await accept()).toEqual([
     { workspace: 'w_gone', entry: 0, given: [expect.stringMatching(/^all of the log of w_gone, which is gone/)] },
   ]);

@@ -1,41 +1,16 @@
 import { noteKeysOf, whyNotHeld } from '../../core/audit/keep-checkpoints.ts';
-import type { LastingHeads, PublicLogKeys } from '../../core/audit/log-keys.ts';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import type { KeptCheckpoint } from '../../core/base/ports.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { nextInstant } from '../apply-batch.ts';
+import { ACCEPTED, type AcceptedLog, type AcceptOptions } from '../database-file.ts';
 import { appendEvent } from './audit.ts';
 import { asStoreError, type Database, openDatabase } from './database.ts';
 import { readTree, sizeOf } from './tree.ts';
 import { advance, ensureWorkspace, type WorkspaceRow } from './workspaces.ts';
 
-/** The entry that says from when on a log goes on without what was signed of it before. */
-export const ACCEPTED = 'audit.accepted';
-
-export interface AcceptOptions {
-  readonly path: string;
-  readonly logs: PublicLogKeys;
-  readonly heads: LastingHeads;
-  readonly reason: string;
-  readonly now: number;
-}
-
-export interface AcceptedLog {
-  readonly workspace: string;
-  /** Number of the entry that says so. */
-  readonly entry: number;
-  /** The signed contents that are given up, one sentence each. */
-  readonly given: readonly string[];
-}
-
-/**
- * Has the logs of a database signed on as they are, where what was signed before contradicts them: after a backup was
- * restored, or keys were made anew. Each such log gets an entry that says what was given up and why. Nothing else changes,
- * and whoever kept an earlier checkpoint finds the contradiction all the same. No control plane may run on it.
- *
- * @throws StoreError
- */
-export async function acceptLogs({ path, logs, heads, reason, now }: AcceptOptions): Promise<AcceptedLog[]> {
+/** Accepts the logs of a database that nobody has open (`DatabaseFile.accept`). */
+export async function acceptLogs(path: string, { logs, heads, reason, now }: AcceptOptions): Promise<AcceptedLog[]> {
   const database = openDatabase(path);
   try {
     const workspaces = database.statement<WorkspaceRow>('SELECT * FROM workspace ORDER BY id').all();
@@ -85,7 +60,7 @@ export async function acceptLogs({ path, logs, heads, reason, now }: AcceptOptio
 async function acceptGone(
   database: Database,
   workspace: string,
-  { heads, reason, now }: Omit<AcceptOptions, 'path' | 'logs'>,
+  { heads, reason, now }: Omit<AcceptOptions, 'logs'>,
 ): Promise<AcceptedLog> {
   const system = ensureWorkspace(database, SYSTEM_WORKSPACE);
   const entry = sizeOf(database, system.id);

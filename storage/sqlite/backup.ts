@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { KeptHead } from '../../core/audit/log-keys.ts';
 import { lossesIn } from '../../core/audit/losses.ts';
 import { StoreError } from '../../core/base/ports.ts';
+import type { BackupLabel, BackupOptions, MadeBackup } from '../database-file.ts';
 import { makeDurable } from '../owned-file.ts';
 import { unavailable } from '../unavailable.ts';
 import { asStoreError, createPrivate, openForReading } from './database.ts';
@@ -12,42 +13,12 @@ import { logsOf } from './losses.ts';
 import { clearMoved } from './moved.ts';
 import { sizeOf } from './tree.ts';
 
-export interface BackupOptions {
-  /** The database file, which may be in use. */
-  readonly from: string;
-  /** Replaced where it is there, once the new one has been read back. */
-  readonly to: string;
-  readonly now: number;
-  readonly installation: string;
-  /** Log heads, read before: the database must contain them, and so must the backup. */
-  readonly heads: readonly KeptHead[];
-  /** The text of credentials.json, where it is to go along. */
-  readonly credentials?: string;
-}
-
-/** The label of a backup, stored in the backup file itself. */
-export interface BackupLabel {
-  readonly at: number;
-  readonly installation: string;
-}
-
-export interface MadeBackup extends BackupLabel {
-  readonly bytes: number;
-  readonly entries: number;
-}
-
 /** A table beside those of the store: the label, and credentials.json where it goes along. */
 const TABLE = 'backup';
 const CREDENTIALS = 'credentials.json';
 
-/**
- * Writes all of a database into one file, as it is at one moment, and reads that back: each page is checked, and the logs
- * hold what the installation had signed. Writers are not held up.
- *
- * @throws StoreError `unavailable`; then nothing has taken the place of the file
- */
-export async function writeBackup(options: BackupOptions): Promise<MadeBackup> {
-  const { from, to, now, installation, credentials } = options;
+export async function writeBackup(from: string, options: BackupOptions): Promise<MadeBackup> {
+  const { to, now, installation, credentials } = options;
   const draft = `${to}.new`;
   rmSync(draft, { force: true });
   try {
@@ -125,7 +96,6 @@ export function takeLabel(file: string): string | undefined {
   }
 }
 
-/** A backup takes the place of an older one, and of nothing else that somebody may need. @throws StoreError `unavailable` */
 export function requireReplaceable(file: string): void {
   if (!existsSync(file) || isBackup(file)) return;
   throw unavailable(`${file} is there and is no backup: name another file, or remove it`);
@@ -139,14 +109,11 @@ function isBackup(file: string): boolean {
   }
 }
 
-/** Undefined of a copy that was made otherwise. */
-export function labelOf(file: string): (BackupLabel & { readonly hasCredentials: boolean }) | undefined {
+export function labelOf(file: string): BackupLabel | undefined {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
     const text = rowOf(database, 'label');
-    return text === undefined
-      ? undefined
-      : { ...(JSON.parse(text) as BackupLabel), hasCredentials: rowOf(database, CREDENTIALS) !== undefined };
+    return text === undefined ? undefined : (JSON.parse(text) as BackupLabel);
   } finally {
     database.close();
   }

@@ -57,6 +57,6 @@ test.each<[string, string, (store: Store) => Promise<unknown>, RegExp]>([
     expect(faultIn(file)).toMatch(named);
     expect(faultIn(file)).toContain(`the database ${file} is damaged`);
     const to = `${file}.backup`;
-    await expect(writeBackup({ from: file, to, now: 0, installation: 'test', heads: [] })).rejects.toThrow(named);
+    await expect(writeBackup(file, { to, now: 0, installation: 'test', heads: [] })).rejects.toThrow(named);
   },
 );

@@ -5,7 +5,6 @@ import type { GrowingTree } from '../../core/audit/tree.ts';
 import { StoreError } from '../../core/base/ports.ts';
 import { narrow } from '../file-mode.ts';
 import { unavailable } from '../unavailable.ts';
-import { takeFile } from './take-file.ts';
 
 /** The only file that knows node:sqlite's connection; another SQLite binding is a drop-in here. */
 export interface Database {
@@ -34,6 +33,8 @@ interface Statement<Row> {
 export const IN_MEMORY = ':memory:';
 /** A second process may hold the file for the length of one commit or backup step. */
 const BUSY_TIMEOUT_MS = 5_000;
+/** How long another process may need to end. Meanwhile nobody else can open the file. */
+const TAKE_PATIENCE_MS = 2_000;
 const PAGE_BYTES = 4_096;
 /** The log is folded into the file each 16 MiB: rarer than by default, since each time costs two more fsyncs. */
 const CHECKPOINT_PAGES = 4_096;
@@ -224,4 +225,20 @@ export function asStoreError(error: unknown): unknown {
   if (code === 'ERR_SQLITE_ERROR' || code === 'ERR_INVALID_STATE')
     return unavailable(`the database: ${error.message}`, error);
   return error;
+}
+
+/**
+ * Makes this connection the only one that opens the file for writing. SQLite's exclusive lock on the file itself is taken,
+ * which no other process must hold a part of, and given back but for the shared one that a connection keeps until it is
+ * closed: whoever takes the exclusive one later fails by that. Readers come and go. The lock is the operating system's on
+ * the file, not on a name of it, and ends with the process.
+ *
+ * @throws Error SQLITE_BUSY where another process has the file open
+ */
+function takeFile(connection: DatabaseSync): void {
+  const { timeout } = connection.prepare('PRAGMA busy_timeout').get() as { timeout: number };
+  // Read first: a log that is opened under the exclusive lock is one that no other connection can share.
+  connection.exec(`SELECT count(*) FROM sqlite_schema; PRAGMA busy_timeout = ${TAKE_PATIENCE_MS}`);
+  connection.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT');
+  connection.exec(`PRAGMA locking_mode = NORMAL; BEGIN IMMEDIATE; COMMIT; PRAGMA busy_timeout = ${timeout}`);
 }

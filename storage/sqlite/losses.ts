@@ -6,12 +6,6 @@ import { readTree } from './tree.ts';
 
 type Logs = Pick<Store, 'auditTree' | 'workspaces'>;
 
-/**
- * Looks at the logs of a file, which may be in use. Nothing is written.
- *
- * @returns undefined where nothing was ever stored in it
- * @throws StoreError `unavailable` for a file that is damaged, or is none of a store
- */
 export async function readLogs<T>(path: string, look: (store: Logs) => Promise<T>): Promise<T | undefined> {
   const database = openForReading(path);
   try {
@@ -25,7 +19,6 @@ export async function readLogs<T>(path: string, look: (store: Logs) => Promise<T
   }
 }
 
-/** True if anything was ever written in a file, which may not exist. @throws StoreError `unavailable` for a damaged file */
 export function hasEntries(path: string): boolean {
   if (!statSync(path, { throwIfNoEntry: false })?.size) return false;
   const database = openForReading(path);

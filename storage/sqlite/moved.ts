@@ -14,11 +14,6 @@ export function requireInUse(database: Database): void {
   if (why !== undefined) throw unavailable(why);
 }
 
-/**
- * Why no control plane starts on a file, which may not be there.
- *
- * @throws StoreError `unavailable` of a file of a newer version, or of another program
- */
 export function whyNotInUse(path: string): string | undefined {
   if (!existsSync(path)) return undefined;
   return reading(path, (database) => {

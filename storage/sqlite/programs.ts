@@ -38,7 +38,6 @@ export function programFaults(database: Database): string[] {
   return [...foreign, ...lacking];
 }
 
-/** The same of a file that may be in use. @throws StoreError `unavailable` for one that cannot be read */
 export function programFaultsIn(path: string): string[] {
   const database = openForReading(path);
   try {

@@ -2,6 +2,7 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { silentLog } from '../../core/base/silent-log.ts';
 import { keepCredentials } from '../credentials.ts';
+import type { Restored, RestoreOptions } from '../database-file.ts';
 import { giveToOwner, makeDurable } from '../owned-file.ts';
 import { unavailable } from '../unavailable.ts';
 import { copyDatabase, takeLabel } from './backup.ts';
@@ -11,7 +12,6 @@ import { moveAside } from './move-aside.ts';
 import { APPLICATION_ID } from './schema.ts';
 import { openSqliteStore } from './store.ts';
 
-/** @throws StoreError `unavailable` for a file that is no whole database of a control plane */
 export function requireBackup(file: string): void {
   if (!existsSync(file)) throw unavailable(`${file} is not there`);
   const fault = faultIn(file);
@@ -25,23 +25,13 @@ export function requireBackup(file: string): void {
   }
 }
 
-/**
- * Puts a copy of a backup in the place of a database that nobody has open, brought to the schema of this version. What was
- * there is kept beside it. Killed halfway, no database is there, which the next start tells; restore again then.
- */
-export async function putInPlace(options: {
-  readonly file: string;
-  readonly to: string;
-  readonly configDir: string;
-  readonly now: number;
-}): Promise<{ readonly aside: string | undefined; readonly credentials: boolean }> {
-  const { file, to, configDir, now } = options;
+export async function putInPlace(to: string, { from, configDir, now }: RestoreOptions): Promise<Restored> {
   const draft = `${to}.new`;
   rmSync(draft, { force: true });
   let credentials: string | undefined;
   let aside: string | undefined;
   try {
-    copyDatabase(file, draft);
+    copyDatabase(from, draft);
     credentials = takeLabel(draft);
     makeDurable(draft);
     aside = moveAside(to, 'restore', now);

@@ -1,10 +1,11 @@
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { backup } from 'node:sqlite';
 import { unavailable } from '../unavailable.ts';
+import { tellCompacted } from './compact.ts';
 import type { Database } from './database.ts';
-import { explainCompaction } from './explain-compaction.ts';
 import { makeTrees } from './make-trees.ts';
 import { unreadableIn } from './readable.ts';
+import { keptRevisions, type WorkspaceRow } from './workspaces.ts';
 
 /** "Mesh" in ASCII: tells a file of this store from another program's. */
 export const APPLICATION_ID = 0x4d657368;
@@ -142,4 +143,13 @@ async function copyOf(database: Database, schema: number): Promise<string> {
   closeSync(openSync(path, 'wx', 0o600));
   await backup(database.connection, path);
   return path;
+}
+
+/** Schema 3: the log says which old versions are gone; of those that were dropped before, one entry says it for each workspace. */
+function explainCompaction(database: Database): void {
+  const rows = database.statement<WorkspaceRow>('SELECT * FROM workspace WHERE compacted > 0 ORDER BY id').all();
+  for (const row of rows) {
+    const detail = { upTo: row.compacted, keep: keptRevisions(row) };
+    tellCompacted(database, row.name, detail, 'system:upgrade', Date.now());
+  }
 }

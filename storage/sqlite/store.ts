@@ -1,8 +1,9 @@
 import { realpathSync } from 'node:fs';
 import type { Clock, Commit, Log } from '../../core/base/ports.ts';
+import { WriteQueue } from '../../core/base/write-queue.ts';
 import { nextInstant } from '../apply-batch.ts';
+import type { OpenStore } from '../engine.ts';
 import { buildFeed } from '../feed.ts';
-import type { OpenStore } from '../open.ts';
 import { unavailable } from '../unavailable.ts';
 import { appendEvent } from './audit.ts';
 import { compactVersions } from './compact.ts';
@@ -63,6 +64,7 @@ function storeOn(database: Database, clock: Clock, log: Log): OpenStore {
 
   return {
     ...reads,
+    queue: new WriteQueue(),
     upkeep: upkeepOf(database, file, groupCommit, watch),
     commit: (workspace, ops, context) =>
       groupCommit.enqueue(() => applyCommit(database, workspace, ops, context, clock.now()), published),

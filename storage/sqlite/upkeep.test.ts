@@ -14,8 +14,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { silentLog } from '../../core/base/silent-log.ts';
 import { rescuedBeside } from '../rescued-files.ts';
-import { rewriteDatabase } from './rewrite.ts';
 import { openSqliteStore } from './store.ts';
+import { rewriteDatabase } from './upkeep.ts';
 
 const PAGE_BYTES = 4_096;
 const BALLAST_BYTES = 8 * 1024 * 1024;

@@ -1,12 +1,12 @@
 import { renameSync, rmSync, statSync } from 'node:fs';
 import { backup } from 'node:sqlite';
+import type { StoreUpkeep } from '../engine.ts';
 import { nextRescued } from '../rescued-files.ts';
 import { unavailable } from '../unavailable.ts';
-import type { StoreUpkeep } from '../upkeep.ts';
-import { createPrivate, type Database, isDamage } from './database.ts';
+import { asStoreError, createPrivate, type Database, isDamage, openDatabase } from './database.ts';
 import type { FileWatch } from './file-watch.ts';
 import type { GroupCommit } from './group-commit.ts';
-import { faultIn } from './integrity.ts';
+import { faultIn, requireIntact } from './integrity.ts';
 
 /** Free pages are used again; fewer than these stay: 4 MiB, and a fifth of the file. */
 const LEAST_FREE_PAGES = 1_024;
@@ -28,7 +28,7 @@ export function upkeepOf(
     return free - pragma(database, 'freelist_count');
   };
   return {
-    file,
+    file: file === undefined ? undefined : { path: file, url: `sqlite:${file}` },
     problem: watch.problem,
     bytes: () => (file === undefined ? { file: 0, log: 0 } : { file: sizeOf(file), log: sizeOf(`${file}-wal`) }),
     checkpoint() {
@@ -73,4 +73,19 @@ function freePages(database: Database): number {
 
 function pragma(database: Database, name: 'freelist_count' | 'page_count'): number {
   return database.statement<Record<string, number>>(`PRAGMA ${name}`).get()?.[name] ?? 0;
+}
+
+/** Rewrites a database that nobody has open. */
+export function rewriteDatabase(path: string): { readonly before: number; readonly after: number } {
+  const before = statSync(path).size;
+  const database = openDatabase(path);
+  try {
+    requireIntact(database);
+    database.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)');
+  } catch (error) {
+    throw asStoreError(error);
+  } finally {
+    database.close();
+  }
+  return { before, after: statSync(path).size };
 }

@@ -19,6 +19,7 @@ const LATER = [
   'zod-openapi',
   '../../llm/grammar/builtin.ts',
   '../../llm/questions/reader.ts',
+  '../../core/cause/find-cause.ts',
 ];
 
 let directory: string;

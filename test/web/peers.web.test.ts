@@ -1,8 +1,9 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { peerColumns } from '../../core/views/peer-view.ts';
 import { startHarness } from '../kits/http/harness.ts';
 import { joinDevice } from '../kits/http/network-setup.ts';
-import { freshKey } from '../kits/plane/devices.ts';
+import { enrol, freshKey } from '../kits/plane/devices.ts';
 import { type AgentsNetwork, startAgentsNetwork } from '../kits/web/agents-network.ts';
 import { accessibilityFaults, hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
 import { ownPassword, PASSWORD } from '../kits/web/page-people.ts';
@@ -118,6 +119,26 @@ describe.skipIf(!hasBrowser)('Peers on the dashboard', () => {
     expect(dashboard.complaints).toEqual([]);
   });
 
+  test('every field of a peer that has a value is in its details, and an ephemeral one is marked in the list too', async () => {
+    const { api, own } = network;
+    const body = { name: 'of a job', expiry: '1h', ephemeral: true };
+    const { body: join } = await api('POST', '/api/v1/token/generate', { ...own, body });
+    await enrol(network, join.token, 'job-1');
+    await using dashboard = await openAs('admin', 'prod/peers/job-1');
+    const { page } = dashboard;
+    const card = page.getByRole('article', { name: 'job-1' });
+    await card.getByText('deleted once it has been offline for 10 minutes').waitFor();
+    const { body: peer } = await api('GET', '/api/v1/peers/job-1', own);
+    const columns = peerColumns.filter(({ path }) => hasValue(peer, path)).map(({ title }) => title);
+    const titles = await card.locator('dt').allTextContents();
+    expect(titles).toEqual(expect.arrayContaining(columns.filter((title) => !/^(Name|Online|Phase)$/.test(title))));
+    expect(titles).not.toContain('Agent');
+    const row = (name: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
+    await row('job-1').getByText('ephemeral', { exact: true }).waitFor();
+    expect(await row('web-1').getByText('ephemeral').count()).toBe(0);
+    expect(dashboard.complaints).toEqual([]);
+  });
+
   test('a device that joins before the page is told of changes is shown once it is', async () => {
     await using dashboard = await openDashboard(browser, network);
     const { page } = dashboard;
@@ -166,3 +187,8 @@ describe.skipIf(!hasBrowser)('Peers on the dashboard', () => {
     expect(await accessibilityFaults(dashboard.page)).toEqual([]);
   });
 });
+
+function hasValue(peer: object, path: string): boolean {
+  const value = path.split('.').reduce<unknown>((inner, field) => Object(inner)[field], peer);
+  return value !== undefined && value !== null && value !== '' && JSON.stringify(value) !== '{}';
+}

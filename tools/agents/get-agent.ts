@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
 import { readableAgent } from '../../core/identity/agents.ts';
 import { workspaceById } from '../../core/model/workspaces.ts';
-import { agentSchema, agentView } from '../../core/views/agent-view.ts';
-import { customResource } from '../../core/views/custom-resource.ts';
+import { agentPartSchemas, agentParts, agentSchema, agentView } from '../../core/views/agent-view.ts';
+import { customResource, documentSchema } from '../../core/views/custom-resource.ts';
 import { defineOperation } from '../define.ts';
 import { agentId } from './agent-fields.ts';
 
-const part = z.record(z.string(), z.unknown());
+const document = documentSchema('AgentIdentity', { namespace: z.string(), uid: z.string() }, agentPartSchemas);
 
 export const getAgent = defineOperation({
   name: 'get_agent',
@@ -15,13 +15,7 @@ export const getAgent = defineOperation({
   description:
     'One agent, by id or name, or `self`: as a record and as the custom resource AgentIdentity. An agent reads itself, its ancestors and its sub-agents; others need network:read.',
   input: z.strictObject({ id: agentId }),
-  output: agentSchema.extend({
-    apiVersion: z.string(),
-    kind: z.string(),
-    metadata: part,
-    spec: part.describe('As it was asked for; parentRef names the agent that delegated'),
-    status: part,
-  }),
+  output: agentSchema.extend(document.shape),
   access: 'authenticated',
   workspace: 'scoped',
   edition: 'community',
@@ -33,6 +27,13 @@ export const getAgent = defineOperation({
   async run({ id }, context) {
     const agent = agentView(await readableAgent(context, id));
     const { namespace } = (await workspaceById(context.services, context.workspace)).spec;
-    return { ...agent, ...customResource('AgentIdentity', agent, namespace) };
+    const { apiVersion, metadata } = customResource('AgentIdentity', agent, namespace);
+    return {
+      ...agent,
+      apiVersion,
+      kind: 'AgentIdentity' as const,
+      metadata: { ...metadata, uid: agent.id },
+      ...agentParts(agent),
+    };
   },
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { comparison } from '../../core/authority/judge.ts';
+import { comparison } from '../../core/authority/state-after.ts';
 import { writesIn } from '../../core/authority/writes.ts';
 import { commitContext } from '../../core/base/commit-context.ts';
 import { DELETE } from '../../core/base/operation.ts';

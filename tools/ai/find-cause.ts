@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { CREATE } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
-import { findCause as find } from '../../core/cause/find-cause.ts';
 import { allowedSchema, blockerSchema } from '../../core/reachability/answers.ts';
 import { groupQuery, pairQuery, withProtocol } from '../connectivity/connectivity-fields.ts';
 import { defineHeavyOperation } from '../define.ts';
@@ -117,5 +116,6 @@ export const findCause = defineHeavyOperation({
   whenFull: 'works',
   problems: ['invalid_input', 'not_found', 'expired', 'intent_not_understood', 'unavailable'],
   http: { method: 'post', path: '/api/v1/ai/find-cause' },
-  run: (asked, context) => find(context, withProtocol(asked)),
+  run: async (asked, context) =>
+    (await import('../../core/cause/find-cause.ts')).findCause(context, withProtocol(asked)),
 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { fieldChangeText } from '../../core/base/field-changes.ts';
+import { jsonValue } from '../../core/base/json-value.ts';
 import { READ } from '../../core/base/operation.ts';
 import type { AuditEntry } from '../../core/base/ports.ts';
 import { KINDS, type Kind } from '../../core/base/record.ts';
@@ -53,7 +54,7 @@ const auditEntrySchema = z.strictObject({
   event: z.string().optional(),
   result: z.enum(['ok', 'refused']).optional(),
   origin: z.string().optional(),
-  detail: z.record(z.string(), z.unknown()).optional(),
+  detail: z.record(z.string(), jsonValue).optional(),
 });
 
 export const listAudit = defineOperation({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { allowedSchema } from '../../core/reachability/answers.ts';
-import { groupRows } from '../../core/reachability/matrix.ts';
+import { countPairs, groupRows } from '../../core/reachability/matrix.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { asksPast, pastFields, stateFor } from '../past.ts';
 
@@ -46,7 +46,7 @@ export const getConnectivityMatrix = defineHeavyOperation({
     return {
       at: formatInstant(at),
       revision: state.revision,
-      pairs: reach.countPairs(),
+      pairs: countPairs(reach),
       groups,
       omitted_groups: omitted,
     };

@@ -7,9 +7,9 @@ import { MAX_ORDERS, orderInputSchema } from '../../core/intent/orders/order.ts'
 import { changeInputSchema, MAX_CHANGES, parseChanges } from '../../core/intent/plan/change-input.ts';
 import { expectationInputSchema, expectationOf, MAX_EXPECTATIONS } from '../../core/intent/plan/expectation-input.ts';
 import { planNetworkChange as planChange, planOrders } from '../../core/intent/plan/plan.ts';
+import type { RevertTarget } from '../../core/intent/plan/planner.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { briefPlan, planSchema, planView } from './plan-view.ts';
-import { revertTargetOf } from './revert-target-input.ts';
 
 const MAX_HISTORY = 10;
 
@@ -59,4 +59,14 @@ export const planNetworkChange = defineHeavyOperation({
 
 function misfit(pointer: string, detail: string) {
   return invalidInput([{ pointer, detail }], detail);
+}
+
+/** Parses the target of a revert. @throws MeshError `invalid_input` */
+function revertTargetOf(text: string): RevertTarget {
+  if (text === 'last') return { to: 'before-last' };
+  if (text.startsWith('wf_')) return { to: 'before-workflow', id: text };
+  if (text.startsWith('snap_')) return { to: 'snapshot', id: text };
+  if (/^[0-9]{1,15}$/.test(text)) return { to: 'revision', revision: Number(text) };
+  const detail = 'Name what to undo: last, the id of a workflow, or a revision or the id of a snapshot to go back to.';
+  throw invalidInput([{ pointer: '/revert', detail }], `/revert: ${detail}`);
 }

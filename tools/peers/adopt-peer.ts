@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { comparison } from '../../core/authority/judge.ts';
+import { comparison } from '../../core/authority/state-after.ts';
 import { UPDATE } from '../../core/base/operation.ts';
 import { requireSession } from '../../core/base/require-session.ts';
 import { effectView } from '../../core/effect/effect-view.ts';

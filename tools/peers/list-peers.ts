@@ -4,7 +4,7 @@ import { READ } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { PEER_PHASES, type PeerRecord } from '../../core/model/resources.ts';
 import { peerFilter } from '../../core/peers/peer-filter.ts';
-import { livePeers, type PeerView, peerSchema, peerView } from '../../core/views/peer-view.ts';
+import { livePeers, type PeerView, peerColumns, peerSchema, peerView } from '../../core/views/peer-view.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { asksPast, pastCost, pastFields, stateFor } from '../past.ts';
@@ -46,16 +46,9 @@ export const listPeers = defineHeavyOperation({
   }),
   output: z.strictObject({ items: z.array(peerItem), next_cursor: z.string().optional() }),
   brief: ({ items, ...page }) => ({ items: items.map(briefPeer), ...page }),
-  columns: {
-    Name: 'name',
-    Id: 'id',
-    Address: 'status.address',
-    Online: 'status.online',
-    Phase: 'status.phase',
-    Version: 'status.version',
-    Labels: 'labels',
-    Agent: 'agent',
-  },
+  columns: Object.fromEntries(
+    peerColumns.flatMap(({ title, path, in: tables }) => (tables?.includes('mesh') ? [[title, path]] : [])),
+  ),
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',

@@ -2,24 +2,13 @@ import { z } from 'zod';
 import { MeshError } from '../../core/base/errors.ts';
 import { type CallContext, READ } from '../../core/base/operation.ts';
 import { formatInstant } from '../../core/base/time.ts';
-import { exportPage } from '../../core/history/export.ts';
+import { exportPage, fileResourceSchema } from '../../core/history/export.ts';
 import type { ComputeServices } from '../../core/intent/plan/services.ts';
-import { FILE_KINDS } from '../../core/model/in-files.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { pageQuery } from '../page.ts';
 import { asksPast, pastFields, stateFor } from '../past.ts';
 import { SNAPSHOT_PAGE } from '../snapshots/get-snapshot.ts';
-
-const texts = z.record(z.string(), z.string());
-
-export const fileResourceSchema = z.strictObject({
-  apiVersion: z.string(),
-  kind: z.enum(FILE_KINDS),
-  metadata: z.strictObject({ name: z.string(), labels: texts.optional(), annotations: texts.optional() }),
-  spec: z.record(z.string(), z.unknown()),
-  status: z.strictObject({ address: z.string() }).optional().describe('Of a peer'),
-});
 
 export const exportResources = defineHeavyOperation({
   name: 'export_resources',

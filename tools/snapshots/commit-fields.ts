@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jsonValue } from '../../core/base/json-value.ts';
 import { CAUSES } from '../../core/history/pair/causes.ts';
 import { allowedSchema, verdictSchema } from '../../core/reachability/answers.ts';
 
@@ -22,8 +23,8 @@ export const causeSchema = z.strictObject({ cause: z.enum(CAUSES), kind: z.strin
 /** A place of a custom resource that differs, as an RFC 6901 pointer; without values where these are long. */
 export const changedPathSchema = z.strictObject({
   path: z.string(),
-  old: z.unknown().optional().describe('Any JSON'),
-  new: z.unknown().optional().describe('Any JSON'),
+  old: jsonValue.optional(),
+  new: jsonValue.optional(),
 });
 
 /** The state of a connection as long as it does not change. */

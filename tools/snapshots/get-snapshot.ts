@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Face, READ } from '../../core/base/operation.ts';
-import { contentPage } from '../../core/history/content.ts';
+import { contentPage, contentShape } from '../../core/history/content.ts';
 import { pointAt, stateAt } from '../../core/history/point.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import { defineHeavyOperation } from '../define.ts';
@@ -13,8 +13,6 @@ import { momentSchema, momentView } from './snapshot-view.ts';
  * which the pages are merged, may hold in memory.
  */
 export const SNAPSHOT_PAGE: Readonly<Record<Face, number>> = { mcp: 10_000, rest: 262_144 };
-
-const resource = z.record(z.string(), z.unknown()).describe('Custom resource without managed fields');
 
 export const getSnapshot = defineHeavyOperation({
   name: 'get_snapshot',
@@ -30,11 +28,7 @@ export const getSnapshot = defineHeavyOperation({
     ...momentSchema.shape,
     counts: z.record(z.string(), z.int()).optional().describe('Of the whole, where this is a part'),
     resource: z.string().optional().describe('MCP resource that holds the whole'),
-    peers: z.array(resource).optional(),
-    policies: z.array(resource).optional(),
-    networks: z.array(resource).optional(),
-    agents: z.array(resource).optional().describe('AgentIdentity resources'),
-    presence: z.record(z.string(), z.enum(['online', 'offline'])).optional(),
+    ...contentShape,
     next_cursor: z.string().optional(),
   }),
   access: 'snapshots:read',

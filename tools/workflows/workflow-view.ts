@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { jsonValue } from '../../core/base/json-value.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { readByOf, storedCheck } from '../../core/intent/plan/check.ts';
 import { MAX_RENAMES } from '../../core/model/renames.ts';
@@ -48,7 +49,7 @@ export const workflowDetailSchema = z.strictObject({
   warnings: z.array(z.string()),
   changes: z.array(changeSchema),
   call: z
-    .strictObject({ operation: z.string(), input: z.record(z.string(), z.unknown()) })
+    .strictObject({ operation: z.string(), input: z.record(z.string(), jsonValue) })
     .nullable()
     .describe('Of a call that waits: what is carried out, secrets left out'),
   awaits: z

@@ -1,3 +1,4 @@
+import type { DatabaseFile } from '../../../storage/database-file.ts';
 import type { Config } from '../config.ts';
 
 /** The result of a check: `failed` keeps a control plane from working; `warning` will do so later, or has a cost. */
@@ -19,7 +20,7 @@ export interface Diagnosis {
 export interface Subject {
   readonly config: Config;
   /** The file of the database; undefined for one in memory, or on servers. */
-  readonly file: string | undefined;
+  readonly file: DatabaseFile | undefined;
   /** True while a control plane runs in the directory. */
   readonly isRunning: boolean;
   /** The clock of this machine, ms. */

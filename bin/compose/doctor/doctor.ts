@@ -1,5 +1,5 @@
 import { StoreError } from '../../../core/base/ports.ts';
-import { storeFile } from '../../../storage/open.ts';
+import { storeAt } from '../../../storage/open.ts';
 import { loadConfig } from '../config.ts';
 import { storeUrl } from '../store-url.ts';
 import { checkBackup } from './backup.ts';
@@ -54,8 +54,8 @@ export async function examine(configDir: string, now = Date.now()): Promise<Diag
 function subjectOf(configDir: string, now: number): Subject | Finding {
   try {
     const config = loadConfig(process.env, configDir);
-    const file = storeFile(storeUrl(config));
-    return { config, file, isRunning: runsIn(configDir, file), now };
+    const { file } = storeAt(storeUrl(config));
+    return { config, file, isRunning: runsIn(configDir, file?.path), now };
   } catch (error) {
     return failed((error as Error).message);
   }

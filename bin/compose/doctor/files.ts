@@ -12,13 +12,13 @@ import { type Check, type Finding, ok, warning } from './check.ts';
  * unfinished.
  */
 export const checkFiles: Check = ({ config: { configDir }, file, isRunning }) => {
-  const secrets = [path.join(configDir, 'credentials.json'), ...(file === undefined ? [] : [file])];
+  const secrets = [path.join(configDir, 'credentials.json'), ...(file === undefined ? [] : [file.path])];
   const findings = [
     ...secrets.filter((name) => existsSync(name)).flatMap((name) => closeToOthers(name).map(asFinding)),
     ...(isRunning ? [] : halfWrittenIn(configDir).map(removed)),
   ];
   const seen = findings.length > 0 ? findings : [ok('What holds secrets can be read by its owner alone.')];
-  return file === undefined ? seen : [...seen, ...copiesBeside(file).map(kept)];
+  return file === undefined ? seen : [...seen, ...copiesBeside(file.path).map(kept)];
 };
 
 /** Returns the rescued copies of a removed database, and the copies from before a restore. */

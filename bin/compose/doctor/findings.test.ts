@@ -5,6 +5,7 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { testCertificate } from '../../../net/nats/test-certificate.ts';
 import { backupAt } from '../../../storage/backup-files.ts';
+import { databaseAt } from '../../../storage/open.ts';
 import { loadConfig } from '../config.ts';
 import { checkBackup } from './backup.ts';
 import { checkCertificates } from './certificates.ts';
@@ -28,7 +29,7 @@ function subjectWith(env: Readonly<Record<string, string>> = {}, settings: objec
   const configDir = freshFolder();
   writeFileSync(path.join(configDir, 'config.yaml'), JSON.stringify(settings));
   const config = loadConfig(env, configDir);
-  return { config, file: path.join(configDir, 'mesh.db'), isRunning: false, now: NOW };
+  return { config, file: databaseAt(path.join(configDir, 'mesh.db')), isRunning: false, now: NOW };
 }
 
 test('a certificate fails before it is valid and once it has expired, and is warned of in its last two weeks', async () => {
@@ -89,8 +90,8 @@ test('too little space fails below the reserve, and is warned of where it is not
   const none = { ...plenty, config: { ...config, env: { ...config.env, MESH_STORE_RESERVE: (2 * free) / MB } } };
   const large = subjectWith({ MESH_STORE_RESERVE: '1' });
   // With a hole, so that it takes no space.
-  writeFileSync(large.file ?? '', '');
-  truncateSync(large.file ?? '', free);
+  writeFileSync(large.file?.path ?? '', '');
+  truncateSync(large.file?.path ?? '', free);
   expect([checkSpace(plenty), checkSpace(none), checkSpace(large)]).toMatchObject([
     [{ state: 'ok' }],
     [{ state: 'failed', detail: expect.stringContaining('new records are refused') }],

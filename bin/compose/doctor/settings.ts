@@ -1,10 +1,10 @@
 import { livingPlanes } from '../../../plane/leadership.ts';
 import { buildKeyring } from '../../../storage/keyring.ts';
-import { isServed } from '../../../storage/open.ts';
+import { storeAt } from '../../../storage/open.ts';
 import { readBusKeys } from '../bus-keys.ts';
 import type { Config } from '../config.ts';
 import { configWarnings, warningText } from '../config-warnings.ts';
-import { keyPlaceOf, knownCredentials } from '../known-credentials.ts';
+import { keyPlaceOf, knownCredentials } from '../installation.ts';
 import { type Digests, differencesFrom, differencesSaid, refusals, sharedSettings } from '../shared-settings.ts';
 import { storeUrl } from '../store-url.ts';
 import { type Check, failed, ok, warning } from './check.ts';
@@ -15,11 +15,10 @@ export const checkConfiguration: Check = ({ config }) =>
 
 /** Compares the settings given here with those of the control planes on the database. */
 export const checkSettings: Check = async ({ config }) => {
-  const url = storeUrl(config);
-  const settings = isServed(url) ? settingsHere(config) : undefined;
+  const { servers } = storeAt(storeUrl(config));
+  const settings = servers && settingsHere(config);
   if (!settings) return [];
-  const { openPlanesReader } = await import('../../../storage/mongo/examine.ts');
-  const reader = await openPlanesReader(url);
+  const reader = await servers.openPlanesReader();
   try {
     const planes = () => livingPlanes(reader);
     // A control plane that runs here is included: it has the settings from its start.

@@ -6,7 +6,7 @@ const MB = 1_048_576;
 const SPARE = 3;
 
 export const checkSpace: Check = ({ file, config }) => {
-  const disk = diskOf(file, config.env.MESH_STORE_RESERVE * MB);
+  const disk = diskOf(file?.path, config.env.MESH_STORE_RESERVE * MB);
   const free = disk.free();
   if (file === undefined || free === undefined) return [ok('The store takes no space on this disk.')];
   const { database, wal } = disk.sizes();

@@ -1,4 +1,4 @@
-import type { Catalogue } from '../catalogue.ts';
+import type { Catalogue } from '../frameworks.ts';
 
 /** Standards of 45 CFR 164. Titles are ours. */
 export const hipaa: Catalogue = {

@@ -1,4 +1,4 @@
-import type { Catalogue } from '../catalogue.ts';
+import type { Catalogue } from '../frameworks.ts';
 
 /** The first four have the numbers of v3.2.1, as the contract names them; the others those of v4.0.1. Titles are ours. */
 export const pciDss: Catalogue = {

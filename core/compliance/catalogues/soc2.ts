@@ -1,4 +1,4 @@
-import type { Catalogue } from '../catalogue.ts';
+import type { Catalogue } from '../frameworks.ts';
 
 /** Criteria of the Trust Services Criteria of 2017. Titles are ours. */
 export const soc2: Catalogue = {

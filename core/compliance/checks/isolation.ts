@@ -1,9 +1,9 @@
 import type { NetworkChange } from '../../changes/changes.ts';
-import { meansAnyone, rulesOf } from '../../model/meaning.ts';
+import { DIRECTIONS, meansAnyone, rulesOf } from '../../model/meaning.ts';
 import type { PeerEntry, Selector } from '../../model/policy.ts';
 import type { PeerRecord } from '../../model/resources.ts';
 import { selects, selectsEveryone } from '../../model/selector.ts';
-import { groupRows } from '../../reachability/matrix.ts';
+import { countPairs, groupRows } from '../../reachability/matrix.ts';
 import { betweenNewcomers } from '../../reachability/outside-access.ts';
 import type { Allowed } from '../../reachability/port-sets.ts';
 import { anyoneFaults, meansNewcomers, openToAnyone } from '../anyone.ts';
@@ -51,7 +51,7 @@ function networksToClose(view: View): string[] {
 
 /** About everyone, and denying in some direction all that no rule of its own allows. */
 function isBase({ spec }: InForce): boolean {
-  return selectsEveryone(spec.peerSelector) && (['ingress', 'egress'] as const).some((side) => deniesAll(spec, side));
+  return selectsEveryone(spec.peerSelector) && DIRECTIONS.some((side) => deniesAll(spec, side));
 }
 
 function deniesAll(spec: InForce['spec'], direction: 'ingress' | 'egress'): boolean {
@@ -64,7 +64,7 @@ function deniesAll(spec: InForce['spec'], direction: 'ingress' | 'egress'): bool
 function isClosed(view: View, bases: readonly InForce[], network: string): boolean {
   if (view.state.networks.get(network)?.spec.defaultAction === 'DENY') return true;
   const own = bases.filter(({ spec }) => spec.network === undefined || spec.network === network);
-  return (['ingress', 'egress'] as const).every((side) => own.some(({ spec }) => deniesAll(spec, side)));
+  return DIRECTIONS.every((side) => own.some(({ spec }) => deniesAll(spec, side)));
 }
 
 /** Checks that peers in scope have, in both directions, only the connections that a rule allows by name. */
@@ -126,9 +126,7 @@ function reachInWords(view: View): string {
 }
 
 function isolateScope(view: View): Remedy {
-  const peers = peersInScope(view).filter((peer) =>
-    (['ingress', 'egress'] as const).some((direction) => !isIsolated(view, peer, direction)),
-  );
+  const peers = peersInScope(view).filter((peer) => DIRECTIONS.some((direction) => !isIsolated(view, peer, direction)));
   return {
     text: `A network operator isolates the ${view.subject} peers, and writes an ALLOW for each connection that they need.`,
     changes: view.rule.selectors
@@ -239,7 +237,7 @@ export const leastReach: StateCheck = {
   detail(view) {
     const size = livePeers(view).length;
     const possible = size * (size - 1);
-    const share = possible === 0 ? 0 : Math.round((100 * view.reach().countPairs()) / possible);
+    const share = possible === 0 ? 0 : Math.round((100 * countPairs(view.reach())) / possible);
     return `${share} % of ${counted(possible, 'ordered pair')} may open something.`;
   },
   remedy: denyAllBase.remedy,
@@ -259,7 +257,7 @@ function wideNetworks(view: View): string[] {
 function wideShare(view: View, size: number): number {
   const possible = size * (size - 1);
   // Most networks open few pairs at all, which is counted at once.
-  if (size < LEAST_PEERS || view.reach().countPairs() < MOST_PAIRS * possible) return 0;
+  if (size < LEAST_PEERS || countPairs(view.reach()) < MOST_PAIRS * possible) return 0;
   let wide = 0;
   for (const { src, dst, allowed } of groupRows(view.reach())) if (isWide(allowed)) wide += pairsOf(src, dst);
   return wide / possible;

@@ -1,13 +1,11 @@
 import { once } from '../../base/once.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
 import { parseCidr } from '../../model/cidr.ts';
-import { meansAnyone } from '../../model/meaning.ts';
+import { type Direction, meansAnyone, replacingRules } from '../../model/meaning.ts';
 import type { PeerEntry, PolicySpec } from '../../model/policy.ts';
 import { isSubset, sizeOf, union } from '../../model/ranges.ts';
 import { meansNewcomers, rangesOf } from '../anyone.ts';
 import type { AllowRule, View } from '../view.ts';
-
-type Direction = 'ingress' | 'egress';
 
 /** The policies of some rules, each of which keeps the peers that it names and the addresses that the workspace lists. */
 export function narrowPolicies(
@@ -26,23 +24,16 @@ export function narrowPolicies(
 
 /** A rule is left out where it names nobody else. */
 function narrowed(view: View, spec: PolicySpec, direction: Direction, meant: ReadonlySet<number>): PolicySpec {
-  const kept = (entries: readonly PeerEntry[] = []) =>
+  const kept = (entries: readonly PeerEntry[]) =>
     entries.filter((entry) => {
       const isWide = meansNewcomers(entry) || sizeOf(rangesOf([entry])) > MOST_BY_ADDRESS;
       return !isWide && !namesUnlisted(view, [entry]);
     });
-  if (direction === 'ingress') {
-    const ingress = (spec.ingress ?? []).flatMap((rule, index) => {
-      const from = meant.has(index) ? kept(rule.from) : rule.from;
-      return meant.has(index) && !from?.length ? [] : [{ ...rule, ...(from && { from }) }];
-    });
-    return { ...spec, ingress };
-  }
-  const egress = (spec.egress ?? []).flatMap((rule, index) => {
-    const to = meant.has(index) ? kept(rule.to) : rule.to;
-    return meant.has(index) && !to?.length ? [] : [{ ...rule, ...(to && { to }) }];
+  return replacingRules(spec, (rule, index) => {
+    if (rule.direction !== direction || !meant.has(index)) return [rule];
+    const peers = kept(rule.peers);
+    return peers.length === 0 ? [] : [{ ...rule, peers }];
   });
-  return { ...spec, egress };
 }
 
 /** Addresses of peers that one block may name and still be who is meant. */

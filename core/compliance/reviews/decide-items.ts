@@ -1,9 +1,12 @@
 import type { Caller } from '../../base/caller.ts';
 import { commitContext } from '../../base/commit-context.ts';
 import { invalidInput, MeshError } from '../../base/errors.ts';
+import { SYSTEM_WORKSPACE } from '../../base/ids.ts';
 import type { CallContext } from '../../base/operation.ts';
 import { requireSession } from '../../base/require-session.ts';
-import type { HistoryServices } from '../../state/services.ts';
+import { ROLE_SCOPES } from '../../base/scope.ts';
+import { roleOf } from '../../identity/members.ts';
+import type { HistoryServices, NetworkServices } from '../../state/services.ts';
 import { listed } from '../reading.ts';
 import { pagesOf, reviewById } from './find-reviews.ts';
 import { type Now, nowOf, type Standing } from './in-force.ts';
@@ -18,7 +21,6 @@ import {
   type Verdict,
 } from './review-record.ts';
 import { isOpen } from './review-views.ts';
-import { hasOtherReviewer } from './reviewers.ts';
 
 /** The decision on an item; `digest` is that of the item as it was shown. */
 export interface ItemDecision {
@@ -200,4 +202,23 @@ function notDecided(open: readonly ReviewItem[], { uid }: ReviewRecord): MeshErr
   const names = listed(open.map(({ type, name }) => `${type} ${name}`));
   const detail = `${open.length === 1 ? 'One item is' : `${open.length} items are`} undecided or changed since: ${names}. Look at them (mesh compliance review show ${uid} --open), and decide.`;
   return new MeshError('conflict', detail);
+}
+
+/**
+ * Returns true if another account may review in the workspace: one that is not disabled, of a platform administrator or of a
+ * member whose role may assess. Without one, people confirm their own access, and the review records that.
+ */
+async function hasOtherReviewer(
+  services: Pick<NetworkServices, 'store'>,
+  workspace: string,
+  { id }: Pick<Caller, 'id'>,
+): Promise<boolean> {
+  const { items } = await services.store.list(SYSTEM_WORKSPACE, 'Account');
+  for (const account of items) {
+    if (account.uid === id || account.spec.disabled) continue;
+    if (account.spec.role === 'platform_admin') return true;
+    const role = await roleOf(services, workspace, account);
+    if (role && ROLE_SCOPES[role].has('compliance:assess')) return true;
+  }
+  return false;
 }

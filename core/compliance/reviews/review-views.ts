@@ -1,3 +1,4 @@
+import type { Scope } from '../../base/scope.ts';
 import { formatInstant } from '../../base/time.ts';
 import type { HistoryServices } from '../../state/services.ts';
 import { pagesOf, reviewById } from './find-reviews.ts';
@@ -10,7 +11,6 @@ import {
   type ReviewRecord,
   type Verdict,
 } from './review-record.ts';
-import { inWords } from './scope-words.ts';
 
 /** The filters for items: all, undecided ones, or those with a verdict. */
 export const SHOWN = ['all', 'open', 'flagged', 'confirmed'] as const;
@@ -175,4 +175,30 @@ function endBy({ type, id, name }: ReviewItem): ItemView['end_by'] {
     default:
       return type satisfies never;
   }
+}
+
+/** Each scope as who reviews access reads it: may … */
+const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
+  'network:read': 'see the network',
+  'network:write': 'change peers, policies and networks',
+  'peers:approve': 'let devices in',
+  'tokens:write': 'make join tokens',
+  'snapshots:read': 'see the past',
+  'snapshots:write': 'take snapshots',
+  'intents:plan': 'plan changes',
+  'intents:apply': 'ask for planned changes',
+  'intents:override': 'apply what is not verified',
+  'workflows:approve': 'approve changes of others',
+  'audit:read': 'read the audit log',
+  'compliance:assess': 'assess and review',
+  'agents:write': 'make and end agents',
+  'agents:delegate': 'make sub-agents',
+  'members:write': 'change members and settings',
+  'users:write': 'change accounts',
+  'workspaces:write': 'make and delete workspaces',
+};
+
+/** Returns scopes in words. Names that are no scopes are roles and stay as they are. */
+function inWords(scopes: readonly string[]): string[] {
+  return scopes.map((scope) => (SCOPE_WORDS as Readonly<Record<string, string>>)[scope] ?? scope);
 }

@@ -9,11 +9,10 @@ import { groupsOf } from '../../state/peer-groups.ts';
 import type { HistoryServices } from '../../state/services.ts';
 import type { NetworkState } from '../../state/state.ts';
 import { namesOf } from '../../state/terms.ts';
-import { commitAt } from '../commits-between.ts';
+import { changeView, commitAt } from '../commits-between.ts';
 import { networkMoments, type StateMoment } from '../network-moments.ts';
 import { type CauseOf, decisiveOf, endedAt } from './causes.ts';
 import { positionOf, rangeView } from './connection-history.ts';
-import { changeView } from './flip-view.ts';
 import { type Identity, identityOf, nameIn } from './identity.ts';
 import { type Range, rangeOf } from './range.ts';
 

@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto';
-import { type BrokenAssertion, brokenAssertions } from '../../assertions/guard.ts';
+import { brokenAssertions } from '../../assertions/guard.ts';
 import { controlsOfChange } from '../../authority/controls.ts';
 import { futureOf } from '../../authority/future.ts';
 import { joinGrantsOf } from '../../authority/join-grants.ts';
-import { type Beyond, beyondAuthority } from '../../authority/judge.ts';
+import { beyondAuthority } from '../../authority/judge.ts';
 import { writesOf } from '../../authority/writes.ts';
 import { isAgentId } from '../../base/ids.ts';
-import type { Op } from '../../base/ports.ts';
 import { draftOf } from '../../base/record.ts';
-import { type ChangePlan, type NetworkChange, planChanges } from '../../changes/changes.ts';
-import { brokenControls, type ControlFlip } from '../../compliance/flips.ts';
-import { type Effect, effectOf } from '../../effect/effect.ts';
+import { type NetworkChange, planChanges } from '../../changes/changes.ts';
+import { brokenControls } from '../../compliance/flips.ts';
+import { effectOf } from '../../effect/effect.ts';
 import { effectTitle } from '../../effect/title.ts';
 import { decidedIn } from '../../model/grants.ts';
 import type { PeerRecord } from '../../model/resources.ts';
@@ -20,7 +19,7 @@ import { resourceYaml } from '../../views/render-yaml.ts';
 import { namedByOrders, ordersUnmet } from '../orders/judge-orders.ts';
 import { emptiedTexts, endingTexts } from '../verify/ending.ts';
 import type { RecordExpectation } from '../verify/expectation.ts';
-import { type Unmet, unmetExpectations } from '../verify/expectations.ts';
+import { unmetExpectations } from '../verify/expectations.ts';
 import {
   closesUnseen,
   type Finding,
@@ -32,68 +31,14 @@ import {
 } from '../verify/findings.ts';
 import { controlRanges } from '../verify/lock-out.ts';
 import { recordOf, revisionsOf, unmetRecords } from '../verify/record-expectations.ts';
-import { type Risk, riskOf } from '../verify/risk.ts';
+import { riskOf } from '../verify/risk.ts';
+import type { Assessment, Proposal } from './assessment.ts';
 import { cachedAssessment } from './assessment-cache.ts';
-import { type Check, expectationText, hasStatement, type ReadBy, recordText, type Stated } from './check.ts';
+import { expectationText, hasStatement, recordText } from './check.ts';
 import { diffMarkdown, type PlanView, type ShownChange } from './diff-markdown.ts';
 import { heldAgainst } from './model-words.ts';
 import { boundsOf, effectOfSaid } from './named.ts';
 import type { PlanServices } from './services.ts';
-
-/** Changes that are to be judged, and what they are meant to achieve. */
-export interface Proposal extends Stated {
-  readonly changes: readonly NetworkChange[];
-  /**
-   * The changes that the grammar reads in the intent, if it can: what they close, and what they open to outside addresses,
-   * counts as requested.
-   */
-  readonly said?: readonly NetworkChange[];
-  readonly readBy: ReadBy;
-  /** The planner's own description; always shown as such, never as a computed result. */
-  readonly sentence: string;
-  /** Additional notes for people, beside the computed results. */
-  readonly notes?: readonly string[];
-  /** Questions of the planner; until they are answered, nothing is checked. */
-  readonly questions?: readonly string[];
-}
-
-/** The result of a proposal on one state at one instant. */
-export interface Assessment {
-  readonly state: NetworkState;
-  readonly ops: readonly Op[];
-  /** The changes as they are kept: with the ids of the peers that they list. */
-  readonly changes: readonly NetworkChange[];
-  readonly outcomes: ChangePlan['outcomes'];
-  readonly shown: readonly ShownChange[];
-  readonly effect: Effect;
-  /** The effect in one line. */
-  readonly title: string;
-  readonly risk: Risk;
-  readonly warnings: readonly string[];
-  readonly check: Check;
-  /** True where the caller's own expectations hold; absent where there are none. */
-  readonly expectationsHold?: boolean;
-  /** Connections that orders name and that stay as they are, with the stage that holds them; absent for none. */
-  readonly notChanged?: readonly string[];
-  readonly unmet: readonly Unmet[];
-  readonly unmetRecords: readonly string[];
-  /** Standing assertions of the workspace that the change would break. */
-  readonly broken: readonly BrokenAssertion[];
-  readonly findings: readonly Finding[];
-  /** The excess over the authority of the requesting agent; undefined for people. */
-  readonly beyond: Beyond | undefined;
-  /** The controls of frameworks that the change flips, now and later. */
-  readonly controls: readonly ControlFlip[];
-  /** The controls among them that fail after the change and did not before. */
-  readonly failsControls: readonly string[];
-  /** Everything that speaks against it, as sentences: with any, only someone with `intents:override` puts it forward. */
-  readonly objections: readonly string[];
-  /** The data from which the Markdown is rendered. */
-  readonly view: PlanView;
-  readonly diffMarkdown: string;
-  /** Binds what was shown: the same changes of the same resources with the same effect, now, later and for newcomers. */
-  readonly digest: string;
-}
 
 /**
  * Returns the effect of a proposal on the newest state: the one assessment behind plans, their application and their

@@ -5,7 +5,8 @@ import { type EffectBlock, effectBlocks } from '../../effect/rows.ts';
 import { basisOf } from '../../state/basis.ts';
 import type { Requester } from '../verify/findings.ts';
 import type { ClosedPairs } from '../verify/risk.ts';
-import { type Assessment, assess, type Proposal } from './assess.ts';
+import { assess } from './assess.ts';
+import type { Assessment, Proposal } from './assessment.ts';
 import type { PlanView } from './diff-markdown.ts';
 import type { PlanServices } from './services.ts';
 

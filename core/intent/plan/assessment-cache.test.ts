@@ -3,7 +3,8 @@ import { buildKit, person } from '../../../test/kits/plane/kit.ts';
 import { seedPeers } from '../../../test/kits/records/seed-peers.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
 import type { NetworkStates } from '../../state/states.ts';
-import { assess, type Proposal } from './assess.ts';
+import { assess } from './assess.ts';
+import type { Proposal } from './assessment.ts';
 
 const HOUR_MS = 3_600_000;
 const OPEN: NetworkChange = {

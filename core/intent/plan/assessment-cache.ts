@@ -1,7 +1,7 @@
 import { parseInstant } from '../../base/time.ts';
 import { decidingOf, type NetworkState } from '../../state/state.ts';
 import type { Requester } from '../verify/findings.ts';
-import type { Assessment, Proposal } from './assess.ts';
+import type { Assessment, Proposal } from './assessment.ts';
 
 /** Everything that an assessment depends on besides the records of the network and the instant. */
 export interface AssessmentInputs {

@@ -10,8 +10,9 @@ import { basisOf } from '../../state/basis.ts';
 import type { NetworkState } from '../../state/state.ts';
 import { namesOf } from '../../state/terms.ts';
 import type { Requester } from '../verify/findings.ts';
-import { assess, type Proposal } from './assess.ts';
+import { assess } from './assess.ts';
 import type { Assessed } from './assessed.ts';
+import type { Proposal } from './assessment.ts';
 import type { PlanServices } from './services.ts';
 
 /** Kinds of peers told at once of each side. */

@@ -12,7 +12,7 @@ import type { HistoryServices } from '../../state/services.ts';
 import type { NetworkState } from '../../state/state.ts';
 import type { RecordName } from '../verify/expectation.ts';
 import { inBoth, sameMeaning } from '../verify/record-expectations.ts';
-import type { Proposal } from './assess.ts';
+import type { Proposal } from './assessment.ts';
 import type { RevertTarget } from './planner.ts';
 import { type Reversal, reversal } from './revert.ts';
 

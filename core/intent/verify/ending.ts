@@ -2,7 +2,7 @@ import type { NetworkChange } from '../../changes/changes.ts';
 import { effectOf } from '../../effect/effect.ts';
 import { effectTexts } from '../../effect/rows.ts';
 import { lookUp } from '../../model/find.ts';
-import { endOf, isolates } from '../../model/meaning.ts';
+import { allRulesOf, DIRECTIONS, endOf, isolates } from '../../model/meaning.ts';
 import type { PolicySpec } from '../../model/policy.ts';
 import type { NetworkState } from '../../state/state.ts';
 import type { NetworkStates } from '../../state/states.ts';
@@ -67,15 +67,17 @@ function opensAgain(
 /** Returns a sentence about each policy that loses its last rule and goes on isolating its peers. */
 export function emptiedTexts(changes: readonly NetworkChange[], before: Pick<NetworkState, 'policies'>): string[] {
   return madePolicies(changes, before).flatMap(({ name, spec, old }) => {
-    if (spec.action !== 'ALLOW' || old?.action !== 'ALLOW' || rulesIn(spec) > 0 || rulesIn(old) === 0) return [];
-    const sides = (['ingress', 'egress'] as const).filter((direction) => isolates(spec, direction));
+    if (
+      spec.action !== 'ALLOW' ||
+      old?.action !== 'ALLOW' ||
+      allRulesOf(spec).length > 0 ||
+      allRulesOf(old).length === 0
+    )
+      return [];
+    const sides = DIRECTIONS.filter((direction) => isolates(spec, direction));
     const text = { ingress: 'closed to everyone', egress: 'closed towards everyone' };
     return [
       `the peers of ${name} stay ${sides.map((side) => text[side]).join(' and ')}: it has no rule left and isolates`,
     ];
   });
-}
-
-function rulesIn({ ingress = [], egress = [] }: PolicySpec): number {
-  return ingress.length + egress.length;
 }

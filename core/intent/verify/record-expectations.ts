@@ -1,5 +1,6 @@
 import type { StoredRecord } from '../../base/record.ts';
 import { lookUpById } from '../../model/find.ts';
+import { DIRECTIONS } from '../../model/meaning.ts';
 import { sameAccess } from '../../model/peer-access.ts';
 import type { NetworkRecord, PeerRecord, PolicyRecord } from '../../model/resources.ts';
 import { sameValue } from '../../model/value.ts';
@@ -57,7 +58,7 @@ function openByDefault(who: string, after: NetworkState, is: Reachability): stri
     const endpoint = place === undefined ? undefined : is.parts.endpoints[place];
     if (!endpoint || seen.has(endpoint.unit)) continue;
     seen.add(endpoint.unit);
-    for (const direction of ['ingress', 'egress'] as const) {
+    for (const direction of DIRECTIONS) {
       if (is.parts.table.fallbackOf(direction, endpoint.classIndex) !== NO_PORTS) {
         return `${name} is open by default (${direction})`;
       }

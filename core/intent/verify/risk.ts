@@ -4,7 +4,7 @@ import { type Effect, type EffectGroup, namesOn, type OutsideEffect } from '../.
 import { counted } from '../../effect/markdown.ts';
 import type { PortSpan } from '../../effect/port-spans.ts';
 import { routeText } from '../../effect/routes.ts';
-import { meansAnyone, rulesOf } from '../../model/meaning.ts';
+import { DIRECTIONS, meansAnyone, rulesOf } from '../../model/meaning.ts';
 import type { PolicySpec, Rule, Selector } from '../../model/policy.ts';
 import { MOST_OF_ONE, publicPartOf } from '../../model/public-addresses.ts';
 import { OUTSIDE, sizeOf, union } from '../../model/ranges.ts';
@@ -201,7 +201,7 @@ function isWidenedToEveryone(before: NetworkState, after: NetworkState): boolean
 /** The ends of a policy's rules at which it means every peer. */
 function endsForEveryone(spec: PolicySpec): Set<'subject' | Rule['direction']> {
   const ends = new Set<'subject' | Rule['direction']>();
-  for (const direction of ['ingress', 'egress'] as const) {
+  for (const direction of DIRECTIONS) {
     for (const { peers } of rulesOf(spec, direction) ?? []) {
       if (isEveryone(spec.peerSelector)) ends.add('subject');
       if (

@@ -13,13 +13,6 @@ import { recordFindings, retentionFindings } from './records.ts';
 const LEAST_SCHEMA = 3;
 const MAX_FINDINGS = 100;
 
-/**
- * Recomputes the logs of a database file and holds every stored record and version against its digest. The file is only
- * read; a control plane may run on it.
- *
- * @param only the id of one workspace; all of them without
- * @throws StoreError `unavailable` for a file that cannot be read, or that no control plane of this version starts on
- */
 export function verifyDatabase(path: string, only?: string): LogReport[] {
   const database = openForReading(path);
   try {

@@ -5,7 +5,6 @@ import type { Edition } from '../../../core/base/edition.ts';
 import { newId, SYSTEM_WORKSPACE } from '../../../core/base/ids.ts';
 import type { CallContext, Face } from '../../../core/base/operation.ts';
 import { draftOf, type RecordDraft } from '../../../core/base/record.ts';
-import { reservedStore } from '../../../core/base/reserve.ts';
 import { ROLE_SCOPES, type Role, SCOPES, type Scope } from '../../../core/base/scope.ts';
 import { silentLog } from '../../../core/base/silent-log.ts';
 import { formatInstant } from '../../../core/base/time.ts';
@@ -74,12 +73,12 @@ export async function buildKit(options: KitOptions = {}) {
   } = options;
   const clock = { time: now, now: () => clock.time };
   const isDiskFull = (share: number) => left() < share;
-  const opened = await openStore(path, { clock, log: silentLog });
-  const commits = countCommits(opened);
-  const store = reservedStore(opened, isDiskFull);
+  const store = await openStore(path, { clock, log: silentLog });
+  const commits = countCommits(store);
   const services: Services = buildServices({
     store,
-    shared: opened.shared,
+    isDiskFull,
+    shared: store.shared,
     clock,
     log: silentLog,
     edition,

@@ -19,3 +19,8 @@ export async function allPages<T>(
   } while (cursor !== undefined && items.length < MOST_RECORDS);
   return items;
 }
+
+/** Returns records of a list with all fields, which they have where none are chosen with `fields`. */
+export function whole<T>(items: readonly T[]): readonly Required<T>[] {
+  return items as readonly Required<T>[];
+}

@@ -5,6 +5,7 @@ type Schemas = components['schemas'];
 /** With all fields, as it is answered where none are chosen. */
 export type Peer = Required<Schemas['Peer']>;
 export type Agent = Schemas['Agent'];
+export type Overview = Schemas['GetOverviewResponse'];
 export type Workflow = Schemas['Workflow'];
 export type WorkflowDetail = Schemas['GetWorkflowResponse'];
 export type Redrawn = Schemas['RedrawWorkflowResponse'];
@@ -26,6 +27,8 @@ export type Plan = Schemas['PlanNetworkChangeResponse'];
 export type PlanRequest = Pick<Schemas['PlanNetworkChangeRequest'], 'intent'> &
   Partial<Schemas['PlanNetworkChangeRequest']>;
 export type TypedChange = Schemas['PlanNetworkChangeRequestChange'];
+/** Also told by the stream that answers a question about the past. */
+export type CauseFindings = Schemas['FindCauseResponse'];
 export type Policy = Required<Schemas['Policy']>;
 export type PolicySpec = Schemas['PolicySpec'];
 export type Finding = Schemas['ListPoliciesResponseFinding'];

@@ -1,4 +1,5 @@
 import { computed } from '@preact/signals';
+import { whole } from './all-pages.ts';
 import { answer, api } from './client.ts';
 import { followLoaded, type Loaded } from './load.ts';
 import type { Peer, Workflow } from './types.ts';
@@ -34,5 +35,5 @@ async function readWaiting(signal: AbortSignal): Promise<Waiting | undefined> {
     answer(api.GET('/api/v1/workflows', { signal, params: { query: { ...query, status: 'pending' } } })),
     answer(api.GET('/api/v1/peers', { signal, params: { query: { ...query, phase: 'pending' } } })),
   ]);
-  return { workspace, workflows: workflows.items, peers: peers.items as Peer[] };
+  return { workspace, workflows: workflows.items, peers: whole(peers.items) };
 }

@@ -1,18 +1,10 @@
 import { signal } from '@preact/signals';
+import type { CauseFindings } from '../api/types.ts';
 import { holds } from '../api/workspace.ts';
 import { putBack as texts } from '../texts/put-back.ts';
 
 /** A plan that an answer carried along, as findings do. */
-export interface CarriedPlan {
-  readonly plan_id: string;
-  readonly summary: string;
-  /** In one sentence. */
-  readonly effect: string;
-  readonly risk_level: 'low' | 'medium' | 'high' | 'critical';
-  readonly warnings: readonly string[];
-  readonly changes: readonly { readonly action: string; readonly resource: string; readonly name: string }[];
-  readonly expires_at: string;
-}
+export type CarriedPlan = NonNullable<CauseFindings['findings'][number]['restore']>;
 
 /** What is to be taken back: the changes of a workflow, those of one revision, or what a plan does. */
 export type PutBackTarget =

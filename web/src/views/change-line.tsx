@@ -1,20 +1,10 @@
+import type { components } from '../api/schema.d.ts';
 import { views } from '../texts/views.ts';
 import { Sentence } from '../ui/sentence.tsx';
 
 const words = views.timeline;
 
-/** The commit that made a connection what it is from then on. */
-export interface Change {
-  readonly revision: number;
-  readonly actor: string;
-  readonly reason: string;
-  readonly reviewed_by: string | null;
-}
-
-interface Props {
-  readonly change: Change | null;
-  readonly causes: readonly { readonly [field: string]: unknown }[];
-}
+type Props = Pick<components['schemas']['ConnectivityTimeline']['intervals'][number], 'change' | 'causes'>;
 
 /** What began an interval, and who did it. */
 export function ChangeLine({ change, causes }: Props) {

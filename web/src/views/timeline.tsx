@@ -3,7 +3,7 @@ import { portsText } from '../reach/ports.ts';
 import { Ends, VerdictTag } from '../reach/why.tsx';
 import { views } from '../texts/views.ts';
 import { exactTime, shortTime, Time } from '../ui/time.tsx';
-import { type Change, ChangeLine } from './change-line.tsx';
+import { ChangeLine } from './change-line.tsx';
 import { Connection, type ConnectionAnswer, endsOf, Moment, questionAddress } from './connection.tsx';
 import { showView } from './frame.tsx';
 import { SpanLine, verdictIn } from './span-line.tsx';
@@ -57,7 +57,7 @@ function RangeAnswer({ answer, ends }: { answer: Timeline | Exposure; ends: { sr
               </span>
             </div>
             {'reach' in interval && verdictIn(interval) !== 'undetermined' && <Reach interval={interval} />}
-            <ChangeLine change={interval.change as Change | null} causes={interval.causes} />
+            <ChangeLine change={interval.change} causes={interval.causes} />
           </li>
         ))}
       </ol>

@@ -20,7 +20,7 @@ export function RevokeAgent({ agent, close }: { agent: Agent; close: () => void 
     live: false,
   });
   const { value } = loaded.value;
-  const going = value as Going | undefined;
+  const going = value && 'revoked' in value ? value : undefined;
   const revoke = () =>
     write(
       api.DELETE('/api/v1/agents/{id}', { params, body: { dryRun: false, revision: agent.revision } }),
@@ -35,7 +35,7 @@ export function RevokeAgent({ agent, close }: { agent: Agent; close: () => void 
       run={revoke}
       close={close}
     >
-      <ReadResult of={loaded.value}>{(ending) => <Ending going={ending as Going} />}</ReadResult>
+      <ReadResult of={loaded.value}>{(ending) => 'revoked' in ending && <Ending going={ending} />}</ReadResult>
     </Confirm>
   );
 }

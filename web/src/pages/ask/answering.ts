@@ -3,7 +3,7 @@ import { api } from '../../api/client.ts';
 import { asProblem } from '../../api/load.ts';
 import { Problem, problemOf } from '../../api/problem.ts';
 import { type ServerEvent, serverEvents } from '../../api/server-events.ts';
-import type { CarriedPlan } from '../../effect/put-back.ts';
+import type { CauseFindings } from '../../api/types.ts';
 import { ask } from '../../texts/ask.ts';
 
 export interface Question {
@@ -18,21 +18,7 @@ export interface Step {
   readonly call?: string;
 }
 
-interface FindingChange {
-  readonly revision: number;
-  readonly actor: string;
-  readonly reason: string;
-  readonly workflow_id: string | null;
-  readonly reviewed_by: string | null;
-}
-
-export interface Finding {
-  readonly at: string;
-  readonly sentence: string;
-  readonly change: FindingChange | null;
-  readonly restore: CarriedPlan | null;
-  readonly no_restore: string | null;
-}
+export type Finding = CauseFindings['findings'][number];
 
 export interface Answer {
   readonly steps: readonly Step[];
@@ -53,10 +39,7 @@ export interface Answer {
 }
 
 /** Another operation that answers the question better. */
-export interface Lead {
-  readonly tool: string;
-  readonly arguments: Readonly<Record<string, unknown>>;
-}
+export type Lead = NonNullable<CauseFindings['next']>;
 
 const NOTHING: Answer = {
   steps: [],

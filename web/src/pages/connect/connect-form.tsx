@@ -189,8 +189,8 @@ async function makeAgent(body: {
   // Uses of join tokens stay as the API has them.
   const call = api.POST('/api/v1/agents', { body: body as typeof body & { tokenUses: number } });
   const written = await write(call, words.made(body.name));
-  if ('workflow_id' in written) return { workflow_id: String(written.workflow_id) };
-  const { id, token, identity } = written as Extract<typeof written, { token: string }>;
+  if ('workflow_id' in written) return { workflow_id: written.workflow_id };
+  const { id, token, identity } = written;
   return { kind: 'agent', id, token, name: identity.name, expiresAt: identity.expiresAt };
 }
 
@@ -199,7 +199,7 @@ async function makeToken(body: { name: string; scopes: Scope[]; expiry: string }
   const params = { header: { 'X-Workspace-Id': workspaceId.value ?? '' } };
   const call = api.POST('/api/v1/users/me/api-tokens', { params, body });
   const written = await write(call, words.made(body.name));
-  if ('workflow_id' in written) return { workflow_id: String(written.workflow_id) };
-  const { id, token, name, expiresAt } = written as Extract<typeof written, { token: string }>;
+  if ('workflow_id' in written) return { workflow_id: written.workflow_id };
+  const { id, token, name, expiresAt } = written;
   return { kind: 'personal', id, token, name, expiresAt };
 }

@@ -1,14 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
-import type { components } from '../../api/schema.d.ts';
+import type { Overview } from '../../api/types.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
 import { linkTo } from '../../route/route.ts';
 import { home as words } from '../../texts/home.ts';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { NextSteps } from './next-steps.tsx';
 
-export type Overview = components['schemas']['GetOverviewResponse'];
 type Warning = Overview['warnings'][number];
 
 /** Warnings, next steps and the state of the network, around the other parts. */

@@ -1,7 +1,7 @@
+import type { Overview } from '../../api/types.ts';
 import { may } from '../../api/workspace.ts';
 import { linkTo } from '../../route/route.ts';
 import { home as words } from '../../texts/home.ts';
-import type { Overview } from './glance.tsx';
 
 interface Step {
   readonly name: string;

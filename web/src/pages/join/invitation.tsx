@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { isLoopbackUrl } from '../../../../core/base/loopback.ts';
+import { whole } from '../../api/all-pages.ts';
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { Peer } from '../../api/types.ts';
@@ -82,7 +83,7 @@ function Joined({ since }: { since: string }) {
           <>
             {items.length === 0 && <p class="dim">{words.none}</p>}
             <ul class="stack-small">
-              {(items as Peer[]).map((peer) => (
+              {whole(items).map((peer) => (
                 <JoinedPeer key={peer.id} peer={peer} />
               ))}
             </ul>

@@ -37,8 +37,8 @@ export function JoinForm({ made }: { made: (token: JoinToken) => void }) {
         ...(network.value !== DEFAULT_NETWORK && { network: network.value }),
       };
       const written = await write(api.POST('/api/v1/token/generate', { body }), words.isMade(body.name));
-      if ('workflow_id' in written) waitsIn.value = String(written.workflow_id);
-      else made(written as JoinToken);
+      if ('workflow_id' in written) waitsIn.value = written.workflow_id;
+      else made(written);
     });
   };
   return (

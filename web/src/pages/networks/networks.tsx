@@ -1,5 +1,5 @@
 import { useComputed } from '@preact/signals';
-import { allPages } from '../../api/all-pages.ts';
+import { allPages, whole } from '../../api/all-pages.ts';
 import { api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { Network } from '../../api/types.ts';
@@ -47,18 +47,20 @@ const COLUMNS: readonly Column<Network>[] = [
 
 /** `#/…/networks`, `#/…/networks/<name>`, `#/…/networks?view=new`. */
 export default function Networks() {
-  const loaded = useLoaded(() => {
+  const loaded = useLoaded(async () => {
     workspaceId.value;
     const at = route.value.query.get('at');
-    return allPages((cursor) =>
-      api.GET('/api/v1/networks', {
-        params: { query: { limit: 200, ...(cursor && { cursor }), ...(at && { at }) } },
-      }),
+    return whole(
+      await allPages((cursor) =>
+        api.GET('/api/v1/networks', {
+          params: { query: { limit: 200, ...(cursor && { cursor }), ...(at && { at }) } },
+        }),
+      ),
     );
   });
   const rows = useComputed(() => {
     const search = route.value.query.get('q') ?? '';
-    const all = (loaded.value.value ?? []) as readonly Network[];
+    const all = loaded.value.value ?? [];
     return all.filter(({ name, spec }) => matches(search, [name, spec.cidr, spec.defaultAction]));
   });
   const { value } = loaded.value;
@@ -66,7 +68,7 @@ export default function Networks() {
   const [chosen] = rest;
   const mayChange = may('network:write') && !query.has('at');
   const isNew = mayChange && chosen === undefined && query.get('view') === 'new';
-  const network = (value as readonly Network[] | undefined)?.find(({ name }) => name === chosen);
+  const network = value?.find(({ name }) => name === chosen);
   return (
     <Page
       title={words.title}

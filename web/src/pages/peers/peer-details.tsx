@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useAgentNames } from '../../api/agents.ts';
+import { whole } from '../../api/all-pages.ts';
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import { Problem } from '../../api/problem.ts';
@@ -10,7 +11,6 @@ import { goTo, linkTo, route } from '../../route/route.ts';
 import { texts } from '../../texts/texts.ts';
 import { useAct } from '../../ui/act.ts';
 import { withAgentNames } from '../../ui/agent-names.ts';
-import { CopyButton } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -20,6 +20,7 @@ import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 import { PeerAccess } from './access.tsx';
 import { AdoptPeer } from './adopt-peer.tsx';
+import { factsOf } from './peer-fields.tsx';
 import { PeerState } from './peer-state.tsx';
 
 /** One device: what it is, whom it talks to and how, and what can be done with it. */
@@ -29,7 +30,6 @@ export function PeerDetails({ name, closeTo = 'peers' }: { name: string; closeTo
 }
 
 function Details({ peer, closeTo }: { peer: Peer; closeTo: string }) {
-  const { status } = peer;
   const agents = useAgentNames();
   const isPast = route.value.query.has('at');
   return (
@@ -42,30 +42,9 @@ function Details({ peer, closeTo }: { peer: Peer; closeTo: string }) {
           {texts.common.close}
         </a>
       </div>
-      <Facts
-        facts={[
-          [texts.peers.address, status.address && <Mono text={status.address} />],
-          [texts.peers.labels, withAgentNames(labelsText(peer.labels), agents.value.value)],
-          [texts.peers.platform, peer.platform],
-          [texts.peers.host, peer.hostname],
-          [texts.peers.network, peer.network],
-          [texts.peers.agent, peer.agent ?? peer.delegatedBy],
-          [texts.peers.lastSeen, status.online ? texts.common.now : <Time at={status.lastSeenAt} />],
-          [texts.peers.version, status.version],
-          [texts.peers.mismatch, status.mismatch],
-          [texts.peers.joined, <Time key="joined" at={peer.createdAt} />],
-          [texts.peers.expires, peer.expiresAt && <Time at={peer.expiresAt} />],
-          [
-            texts.peers.approvedBy,
-            status.approvedBy && [`${status.approvedBy}, `, <Time key="approved" at={status.approvedAt} />],
-          ],
-          [texts.peers.keySince, <Time key="key" at={status.keySince} />],
-          [texts.peers.publicKey, <Mono key="public" text={peer.publicKey} />],
-          [texts.peers.id, <Mono key="id" text={peer.id} />],
-        ]}
-      />
+      <Facts facts={factsOf({ ...peer, labelled: withAgentNames(labelsText(peer.labels), agents.value.value) })} />
       {!isPast && <PeerAccess id={peer.id} agents={agents.value.value} />}
-      {status.phase === 'ready' && !isPast && <Paths id={peer.id} />}
+      {peer.status.phase === 'ready' && !isPast && <Paths id={peer.id} />}
       {!isPast && <Actions peer={peer} />}
     </article>
   );
@@ -75,17 +54,9 @@ function Details({ peer, closeTo }: { peer: Peer; closeTo: string }) {
 async function readPeer(name: string, at: string | null): Promise<Peer> {
   if (!at) return answer(api.GET('/api/v1/peers/{id}', { params: { path: { id: name } } }));
   const { items } = await answer(api.GET('/api/v1/peers', { params: { query: { at, prefix: name } } }));
-  const found = items.find((peer) => peer.name === name);
+  const found = whole(items).find((peer) => peer.name === name);
   if (!found) throw new Problem({ title: texts.peers.notThen(name), code: 'not_found', status: 404 });
-  return found as Peer;
-}
-
-function Mono({ text }: { text: string }) {
-  return (
-    <>
-      <code>{text}</code> <CopyButton text={text} />
-    </>
-  );
+  return found;
 }
 
 function Paths({ id }: { id: string }) {

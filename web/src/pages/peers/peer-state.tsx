@@ -5,6 +5,15 @@ import { texts } from '../../texts/texts.ts';
 const LOOKS = { pending: ['warn', '◐'], revoked: ['danger', '✕'], expired: ['', '○'] } as const;
 
 export function PeerState({ peer: { status } }: { peer: Peer }) {
+  return (
+    <>
+      <Phase status={status} />
+      {status.ephemeral && <span class="tag">{texts.peers.ephemeral}</span>}
+    </>
+  );
+}
+
+function Phase({ status }: Pick<Peer, 'status'>) {
   if (status.phase !== 'ready') {
     const [tone, mark] = LOOKS[status.phase];
     return (

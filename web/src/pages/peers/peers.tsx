@@ -1,10 +1,9 @@
 import { useComputed } from '@preact/signals';
 import { useAgentNames } from '../../api/agents.ts';
-import { allPages } from '../../api/all-pages.ts';
+import { allPages, whole } from '../../api/all-pages.ts';
 import { api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { components } from '../../api/schema.d.ts';
-import type { Peer } from '../../api/types.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
 import { goTo, linkTo, route } from '../../route/route.ts';
 import { texts } from '../../texts/texts.ts';
@@ -13,12 +12,12 @@ import { labelsText } from '../../ui/labels.ts';
 import { Empty, Page } from '../../ui/page.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { type Column, matches, SearchBox, Table } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
 import { PeerDetails } from './peer-details.tsx';
+import { COLUMNS as FIELD_COLUMNS, type ShownPeer } from './peer-fields.tsx';
 import { PeerState } from './peer-state.tsx';
 
 type Counts = components['schemas']['ListPathCountsResponse']['items'][number];
-type Row = Peer & { readonly counts?: Counts | undefined; readonly labelled: string };
+type Row = ShownPeer & { readonly counts?: Counts | undefined };
 
 const COLUMNS: readonly Column<Row>[] = [
   {
@@ -31,53 +30,25 @@ const COLUMNS: readonly Column<Row>[] = [
     cell: (peer) => <PeerState peer={peer} />,
     order: ({ status }) => `${status.phase}${status.online}`,
   },
-  {
-    name: texts.peers.address,
-    cell: ({ status }) => <code>{status.address ?? ''}</code>,
-    order: ({ status }) => addressOrder(status.address),
-  },
-  { name: texts.peers.platform, cell: ({ platform }) => platform, order: ({ platform }) => platform, isMinor: true },
-  {
-    name: texts.peers.labels,
-    cell: ({ labelled }) => labelled,
-    order: ({ labelled }) => labelled,
-    isMinor: true,
-  },
+  ...FIELD_COLUMNS,
   {
     name: texts.peers.path,
     cell: ({ counts, status }) => status.online && counts && <PathCounts counts={counts} />,
     order: ({ counts }) => (counts ? 1e6 * counts.failed + 1e3 * counts.relayed + counts.direct : -1),
     isMinor: true,
   },
-  {
-    name: texts.peers.keyAge,
-    cell: ({ status }) => <Time at={status.keySince} />,
-    order: ({ status }) => status.keySince,
-    isMinor: true,
-  },
-  {
-    name: texts.peers.lastSeen,
-    cell: ({ status }) => (status.online ? texts.common.now : <Time at={status.lastSeenAt} />),
-    order: ({ status }) => (status.online ? '9' : (status.lastSeenAt ?? '')),
-    isMinor: true,
-  },
-  {
-    name: texts.peers.version,
-    cell: ({ status }) => status.version,
-    order: ({ status }) => versionOrder(status.version),
-    isMinor: true,
-  },
 ];
 
 export default function Peers() {
-  const loaded = useLoaded(() => {
+  const loaded = useLoaded(async () => {
     workspaceId.value;
     const at = route.value.query.get('at');
-    return allPages<Peer>(
-      (cursor) =>
+    return whole(
+      await allPages((cursor) =>
         api.GET('/api/v1/peers', {
           params: { query: { limit: 200, ...(cursor && { cursor }), ...(at && { at }) } },
-        }) as Promise<{ data?: { items: Peer[] } }>,
+        }),
+      ),
     );
   });
   const counted = useLoaded(
@@ -162,19 +133,6 @@ function PathCounts({ counts: { direct, relayed, failed } }: { counts: Counts })
       ))}
     </>
   );
-}
-
-/** 0.9.0 before 0.10.0, and none before any. */
-function versionOrder(version: string | null): string {
-  return (version ?? '').replaceAll(/\d+/g, (digits) => digits.padStart(8, '0'));
-}
-
-/** 10.96.0.9 before 10.96.0.10. */
-function addressOrder(address: string | null): string {
-  return (address ?? '')
-    .split('.')
-    .map((part) => part.padStart(3, '0'))
-    .join('.');
 }
 
 /** Search and order stay when a row is opened. */

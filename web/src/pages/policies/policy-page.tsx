@@ -121,8 +121,7 @@ export function NewPolicy() {
 
 /** As it is, or as it was at an instant. */
 async function readPolicy(name: string, at: string | null, signal: AbortSignal): Promise<Policy> {
-  if (!at)
-    return (await answer(api.GET('/api/v1/policies/{id}', { params: { path: { id: name } }, signal }))) as Policy;
+  if (!at) return await answer(api.GET('/api/v1/policies/{id}', { params: { path: { id: name } }, signal }));
   const policy = (await readPolicies(at, signal)).find((one) => one.name === name);
   if (!policy) throw new Problem({ title: words.notThen(name), code: 'not_found', status: 404 });
   return policy;

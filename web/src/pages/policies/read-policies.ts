@@ -1,4 +1,4 @@
-import { allPages, MOST_RECORDS } from '../../api/all-pages.ts';
+import { allPages, MOST_RECORDS, whole } from '../../api/all-pages.ts';
 import { answer, api } from '../../api/client.ts';
 import type { Finding, Policy } from '../../api/types.ts';
 import { workspaceId } from '../../api/workspace.ts';
@@ -6,12 +6,12 @@ import { workspaceId } from '../../api/workspace.ts';
 const PAGE = 200;
 
 /** All policies, of now or of an instant. */
-export function readPolicies(at: string | null, signal: AbortSignal): Promise<readonly Policy[]> {
-  return allPages(async (cursor) => {
+export async function readPolicies(at: string | null, signal: AbortSignal): Promise<readonly Policy[]> {
+  const items = await allPages((cursor) => {
     const query = { limit: PAGE, ...(cursor && { cursor }), ...(at && { at }) };
-    const { data } = await api.GET('/api/v1/policies', { params: { query }, signal });
-    return { data: data as { items: Policy[] } };
+    return api.GET('/api/v1/policies', { params: { query }, signal });
   });
+  return whole(items);
 }
 
 export interface Findings {

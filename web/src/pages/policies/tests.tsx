@@ -1,9 +1,9 @@
 import { useComputed, useSignal } from '@preact/signals';
-import { allPages } from '../../api/all-pages.ts';
+import { readAssertions } from '../../api/assertions.ts';
 import { api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { Assertion } from '../../api/types.ts';
-import { may, workspaceId } from '../../api/workspace.ts';
+import { may } from '../../api/workspace.ts';
 import { write } from '../../api/write.ts';
 import { linkTo, route } from '../../route/route.ts';
 import { policies as words } from '../../texts/policies.ts';
@@ -16,18 +16,13 @@ import { portsText } from './ports-text.ts';
 
 /** What must stay true of the network, and whether it is. */
 export function Tests() {
-  const loaded = useLoaded(() => {
-    workspaceId.value;
-    return allPages((cursor) =>
-      api.GET('/api/v1/assertions', { params: { query: { limit: 200, ...(cursor && { cursor }) } } }),
-    );
-  });
+  const loaded = useLoaded(readAssertions);
   const isNew = useSignal(false);
   const leaving = useSignal<Assertion | undefined>(undefined);
   const mayChange = may('network:write') && !route.value.query.has('at');
   const rows = useComputed(() => {
     const search = route.value.query.get('q') ?? '';
-    const all = (loaded.value.value ?? []) as readonly Assertion[];
+    const all = loaded.value.value ?? [];
     return all.filter((assertion) => matches(search, [assertion.name, sentenceOf(assertion)]));
   });
   const columns: readonly Column<Assertion>[] = [

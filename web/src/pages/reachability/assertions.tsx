@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
-import { allPages } from '../../api/all-pages.ts';
+import { readAssertions } from '../../api/assertions.ts';
 import { api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
-import type { components } from '../../api/schema.d.ts';
-import { may, workspaceId } from '../../api/workspace.ts';
+import type { Assertion } from '../../api/types.ts';
+import { may } from '../../api/workspace.ts';
 import { write } from '../../api/write.ts';
 import { queryOf } from '../../reach/asked.ts';
 import { countText, portsText } from '../../reach/ports.ts';
@@ -12,19 +12,9 @@ import { reachability as words } from '../../texts/reachability.ts';
 import { Confirm } from '../../ui/dialog.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 
-type Assertion = components['schemas']['Assertion'];
-
 /** What must stay true, those that do not hold first. */
 export function Assertions() {
-  const loaded = useLoaded(() => {
-    workspaceId.value;
-    return allPages<Assertion>(
-      (cursor) =>
-        api.GET('/api/v1/assertions', { params: { query: { limit: 200, ...(cursor && { cursor }) } } }) as Promise<{
-          data?: { items: Assertion[] };
-        }>,
-    );
-  });
+  const loaded = useLoaded(readAssertions);
   const asked = useSignal<Assertion | undefined>(undefined);
   const { value } = loaded.value;
   const isPast = route.value.query.has('at');

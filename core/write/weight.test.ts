@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import { network, peer, policy } from '../../test/kits/records/records.ts';
-import type { CommitContext, Op, Store } from '../base/ports.ts';
+import type { Op } from '../base/ports.ts';
 import { draftOf, type StoredRecord } from '../base/record.ts';
 import type { PeerEntry } from '../model/policy.ts';
 import { MAX_WEIGHT, MAX_WEIGHT_BY_AGENTS, weightOf } from '../reachability/weight.ts';
 import { buildCompiler } from '../state/compiled.ts';
 import { stateOf } from '../state/state.ts';
-import { boundedStore } from './bounded-store.ts';
+import type { Draft } from './draft.ts';
+import { limitWeight } from './weight.ts';
 
 const NOW = 1_000_000;
 const names = Array.from({ length: 40 }, (_, nth) => `n${nth}`);
@@ -37,15 +38,12 @@ function scene(policies: readonly StoredRecord[], peers: readonly StoredRecord[]
   const states = { current: async () => state, reachability: buildCompiler() } as never;
   const written: (readonly Op[])[] = [];
   const bases: (readonly string[] | undefined)[] = [];
-  const store = {
-    commit: async (_workspace: string, ops: readonly Op[], { basis }: CommitContext) => {
-      written.push(ops);
-      bases.push(basis?.groups);
-    },
-  } as unknown as Store;
-  const bounded = boundedStore(store, { states, clock: { now: () => NOW } });
-  const commit = (op: Op, actor = 'user:ada') =>
-    bounded.commit('w', [op], { actor, reason: 'because', requestId: 'r' });
+  const commit = async (op: Op, actor = 'user:ada') => {
+    const draft = { workspace: 'w', ops: [op], context: { actor, reason: 'because', requestId: 'r' } };
+    const { ops, context }: Draft = await limitWeight(draft, { states, clock: { now: () => NOW } });
+    written.push(ops);
+    bases.push(context.basis?.groups);
+  };
   return { state, written, bases, commit };
 }
 

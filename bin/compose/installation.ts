@@ -1,4 +1,7 @@
+import type { LastingHeads } from '../../core/audit/log-keys.ts';
+import type { Clock, Log } from '../../core/base/ports.ts';
 import { type Credentials, readCredentials, readKeysFile } from '../../storage/credentials.ts';
+import type { OpenStore } from '../../storage/engine.ts';
 import type { Config } from './config.ts';
 
 /** Where an installation has its keys. */
@@ -6,6 +9,25 @@ export interface KeyPlace {
   readonly configDir: string;
   /** The file of keys that several control planes share; without it the keys are in the directory. */
   readonly keysFile?: string | undefined;
+}
+
+export interface InstallationOptions extends KeyPlace {
+  readonly storeUrl: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Bytes that are kept free on the disk of the store. */
+  readonly reserve: number;
+  /** Go on where the database has less than the installation had. */
+  readonly acceptLoss?: boolean;
+}
+
+/** The parts of an installation that a control plane uses. */
+export interface Installation {
+  readonly store: OpenStore;
+  readonly credentials: Credentials;
+  readonly heads: LastingHeads;
+  /** Revisions of the store rise as long as this is the same. */
+  readonly epoch: string;
 }
 
 export function keyPlaceOf({ configDir, env }: Pick<Config, 'configDir' | 'env'>): KeyPlace {

@@ -1,40 +1,29 @@
-import type { Basis, CommitContext, Op, Store } from '../base/ports.ts';
+import { stateAfter } from '../authority/state-after.ts';
+import { writesOf } from '../authority/writes.ts';
+import type { Basis, CommitContext, Op } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
-import { shareQueue } from '../base/serialise.ts';
+import { allRulesOf } from '../model/meaning.ts';
 import { sameAccess } from '../model/peer-access.ts';
 import type { PolicyRecord } from '../model/resources.ts';
 import { MAX_WEIGHT, MAX_WEIGHT_BY_AGENTS, mostOf, tooHeavy, weightOf } from '../reachability/weight.ts';
-import { basisOn, networkBasis, together } from '../state/basis.ts';
+import { basisOn, networkBasis } from '../state/basis.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type NetworkState, recordIn } from '../state/state.ts';
-import { stateAfter } from './state-after.ts';
-import { writesOf } from './writes.ts';
+import { type Draft, restingOn } from './draft.ts';
 
 type Uses = Pick<NetworkServices, 'states' | 'clock'>;
 
-/**
- * The store under all others: whoever writes and in whichever way, no network becomes heavier than the engine can compute
- * for everyone. One that is so already can be made lighter.
- */
-export function boundedStore(store: Store, services: Uses): Store {
-  const bounded: Store = {
-    ...store,
-    async commit(workspace, ops, context) {
-      if (ops.some(mayWeigh)) {
-        const state = await services.states.current(workspace);
-        const after = () =>
-          stateAfter(
-            state,
-            writesOf(ops, ({ kind, name }) => recordIn(state, kind, name)),
-          );
-        const basis = together(context.basis, requireComputable(services, state, ops, after, isAgents(context)));
-        return store.commit(workspace, ops, { ...context, ...(basis && { basis }) });
-      }
-      return store.commit(workspace, ops, context);
-    },
-  };
-  shareQueue(bounded, store);
-  return bounded;
+/** A network that is too heavy already can be made lighter. */
+export async function limitWeight(draft: Draft, services: Uses): Promise<Draft> {
+  const { workspace, ops, context } = draft;
+  if (!ops.some(mayWeigh)) return draft;
+  const state = await services.states.current(workspace);
+  const after = () =>
+    stateAfter(
+      state,
+      writesOf(ops, ({ kind, name }) => recordIn(state, kind, name)),
+    );
+  return restingOn(draft, requireComputable(services, state, ops, after, isAgents(context)));
 }
 
 /**
@@ -112,8 +101,7 @@ const known = new WeakMap<StoredRecord['spec'] & object, ReadonlyMap<string, num
 function portsOf({ spec }: PolicyRecord): ReadonlyMap<string, number> {
   const before = known.get(spec);
   if (before) return before;
-  const rules = [...(spec.ingress ?? []), ...(spec.egress ?? [])];
-  const lists = new Map(rules.map(({ ports = [] }) => [JSON.stringify(ports), ports.length]));
+  const lists = new Map(allRulesOf(spec).map(({ ports }) => [JSON.stringify(ports), ports.length]));
   known.set(spec, lists);
   return lists;
 }

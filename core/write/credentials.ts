@@ -1,0 +1,114 @@
+import type { Write } from '../authority/writes.ts';
+import { apiTokenOf, type Caller } from '../base/caller.ts';
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import { type Change, type Op, type Store, StoreError } from '../base/ports.ts';
+import type { Kind, RecordDraft } from '../base/record.ts';
+import { CREDENTIAL_KINDS } from '../identity/credential-cache.ts';
+import { credentialEnd, grantLimit, requireWithinLimit } from '../identity/grant-limit.ts';
+import { requireStillMay } from '../identity/standing.ts';
+import { sameValue } from '../model/value.ts';
+import { WRITTEN_BY } from '../model/written-by.ts';
+import type { CallerDraft, WritingCall } from './draft.ts';
+
+/** The store asks at the moment of the commit. Later writes of the same call complete it, even if the caller has gone. */
+export async function beginInTime(draft: CallerDraft, call: WritingCall): Promise<CallerDraft> {
+  const { progress, requireTimely } = call;
+  return progress.hasWritten ? draft : { ...draft, context: { ...draft.context, requireTimely } };
+}
+
+/** A write that a person approved is made even if its requester has ended since. */
+export async function checkStanding(draft: CallerDraft, call: WritingCall): Promise<CallerDraft> {
+  if (!draft.context.isApproved && !call.progress.hasEnded) await requireStillMay(call, draft.workspace, call.caller);
+  return draft;
+}
+
+export async function holdStanding(draft: CallerDraft, call: WritingCall): Promise<CallerDraft> {
+  const { store, caller, progress } = call;
+  const { workspace, context } = draft;
+  if (context.isApproved || progress.hasEnded) return draft;
+  // Read before the caller is asked for again, so that a change in between fails the commit.
+  const [held] = await Promise.all([heldTo(store, workspace, caller), store.caughtUp([SYSTEM_WORKSPACE, workspace])]);
+  await requireStillMay(call, workspace, caller);
+  return held ? { ...draft, held, ops: [held, ...draft.ops] } : draft;
+}
+
+/** Tells whether a commit failed because the record that its caller is held to has changed. */
+export async function hasMoved(draft: CallerDraft, call: WritingCall, error: unknown): Promise<boolean> {
+  const { workspace, held } = draft;
+  if (!held || !(error instanceof StoreError) || error.code !== 'conflict') return false;
+  return (await heldTo(call.store, workspace, call.caller))?.revision !== held.revision;
+}
+
+/**
+ * Checks that the record which a caller may write by is still at the revision that it has before their standing is looked
+ * at: who is removed while a write of theirs is on its way does not have it written after.
+ */
+async function heldTo({ get }: Pick<Store, 'get'>, workspace: string, { kind, name }: Caller) {
+  const of = HELD_TO[kind];
+  if (of === undefined || workspace === SYSTEM_WORKSPACE) return undefined;
+  const key = { kind: of, name } as const;
+  return { op: 'check', key, revision: (await get(workspace, key))?.revision ?? 0 } as const;
+}
+
+const HELD_TO: Readonly<Partial<Record<Caller['kind'], Kind>>> = { user: 'Member', agent: 'AgentIdentity' };
+
+/** Returns true if a change affects a record that a caller's credential rests on. */
+export function concerns(
+  { record: { kind, uid, name } }: Change,
+  { id, tokenId, person, line = [], ...caller }: Caller,
+): boolean {
+  if (kind === 'Member') return name === caller.name;
+  return CREDENTIAL_KINDS.has(kind) && [id, tokenId, person, ...line].includes(uid);
+}
+
+/**
+ * No credential that an API token makes outlives what the token may grant, whichever operation makes it, nor the token itself.
+ * What a person writes or approves is a person's from then on.
+ *
+ * @throws MeshError `forbidden`
+ */
+export async function signRecords(draft: CallerDraft, call: WritingCall): Promise<CallerDraft> {
+  const { caller, store, clock } = call;
+  const granted = draft.writes.filter(grantsCredential);
+  const id = granted.length > 0 ? apiTokenOf(caller) : undefined;
+  const token = id === undefined ? undefined : await store.getById(draft.workspace, 'Token', id);
+  const limit = id === undefined ? undefined : await grantLimit(call, draft.workspace, caller);
+  const now = clock.now();
+  for (const { after } of granted) if (after) requireWithinLimit(credentialEnd(after) ?? now, limit, now);
+  const isPersons = caller.kind !== 'agent' || Boolean(draft.approved ?? draft.context.approval?.reviewedBy);
+  const keys = new Set(granted.map(({ kind, name }) => `${kind}/${name}`));
+  const ops = draft.ops
+    .map((op) => withAuthor(op, isPersons ? undefined : caller.id))
+    .map((op) => (keys.has(keyOf(op)) ? withTokenOf(op, token?.uid) : op));
+  if (!token) return { ...draft, ops };
+  const check = { op: 'check', key: { kind: 'Token', name: token.name }, revision: token.revision } as const;
+  return { ...draft, ops: [check, ...ops] };
+}
+
+/** Says of a credential which API token made or renewed it. What a person makes or renews while signed in is tied to none. */
+function withTokenOf(op: Op, token: string | undefined): Op {
+  if ((op.op !== 'create' && op.op !== 'update') || op.record.kind !== 'Token') return op;
+  const { madeWith: _, ...rest } = op.record.spec;
+  const spec = token === undefined ? rest : { ...rest, madeWith: token };
+  return { ...op, record: { ...op.record, spec } satisfies RecordDraft };
+}
+
+/** Tells whether a write makes a credential, gives it another secret, or lets it live longer. */
+function grantsCredential({ before, after }: Write): boolean {
+  const end = after && credentialEnd(after);
+  if (!after || end === undefined) return false;
+  return !before || end > (credentialEnd(before) ?? 0) || !sameValue(before.unique, after.unique);
+}
+
+export function keyOf(op: Op): string {
+  const { kind, name } = 'record' in op ? op.record : op.key;
+  return `${kind}/${name}`;
+}
+
+/** Says of a policy which agent wrote it by itself. What a person writes or approves is a person's from then on. */
+export function withAuthor(op: Op, agent: string | undefined): Op {
+  if ((op.op !== 'create' && op.op !== 'update') || op.record.kind !== 'MeshPolicy') return op;
+  const { [WRITTEN_BY]: _, ...rest } = op.record.annotations;
+  const annotations = agent === undefined ? rest : { ...rest, [WRITTEN_BY]: agent };
+  return { ...op, record: { ...op.record, annotations } satisfies RecordDraft };
+}

@@ -1,0 +1,73 @@
+import type { Write } from '../authority/writes.ts';
+import type { Caller } from '../base/caller.ts';
+import type { Basis, CommitContext, Op } from '../base/ports.ts';
+import { together } from '../state/basis.ts';
+import type { NetworkServices } from '../state/services.ts';
+import type { Need, WriteResult } from './outcome.ts';
+
+/** A write on its way through the stages, as it would be committed now. */
+export interface Draft {
+  readonly workspace: string;
+  readonly ops: readonly Op[];
+  readonly context: CommitContext;
+}
+
+/** The write of a caller, with what its stages have learned of it. */
+export interface CallerDraft extends Draft {
+  /** The writes with the records as they are. */
+  readonly writes: readonly Write[];
+  /** The approval that covers it. */
+  readonly approved?: Approved | undefined;
+  readonly need?: Need | undefined;
+  /** Checks that the record by which the caller may write is not changed. */
+  readonly held?: (Op & { readonly op: 'check' }) | undefined;
+}
+
+/** Returns the draft for the next stage, or the result that the write ends with. @throws MeshError for a refusal; StoreError */
+export type Stage = (draft: CallerDraft, call: WritingCall) => Promise<CallerDraft | WriteResult>;
+
+/** A person's approval, with the ops that its first commit writes besides. */
+export interface Approved {
+  readonly approval: NonNullable<CommitContext['approval']>;
+  /** Workspaces whose people approved it. */
+  readonly workspaces: ReadonlySet<string>;
+  /** Digest of what the person was shown, see `shownDigest`. */
+  readonly shown: string;
+  /** The controls of frameworks that the person was told will fail. */
+  readonly failsControls: ReadonlySet<string>;
+  /**
+   * The new state of the workflow, to be committed together with what it allows in that partition, until `taken` says that
+   * it was. @throws MeshError `conflict` where it was carried out, or ended, meanwhile
+   */
+  takeOps(partition: string): Promise<readonly Op[]>;
+  taken(partition: string): void;
+}
+
+/** The caller for whom a call writes. */
+export interface CallWriter {
+  readonly caller: Caller;
+  /** Present where the call was approved. */
+  readonly approved?: Approved | undefined;
+  /** Throws once the call may no longer begin to write. */
+  readonly requireTimely?: (() => void) | undefined;
+}
+
+/** Services of the stages. Their store is that of the control plane, never that of a caller. */
+export type WriteServices = Pick<NetworkServices, 'store' | 'states' | 'clock' | 'computed'>;
+
+export interface WritingCall extends CallWriter, WriteServices {
+  /** What the commits of the call have done so far. */
+  readonly progress: {
+    hasWritten: boolean;
+    /** Other writes of a call that ends its own credential, such as a log-out everywhere, are part of the call. */
+    hasEnded: boolean;
+    /** True once a write was made that a person was shown. */
+    hasShown: boolean;
+  };
+}
+
+/** Adds to what the commit rests on. */
+export function restingOn<D extends Draft>(draft: D, judgedOn: Basis | undefined): D {
+  const basis = together(draft.context.basis, judgedOn);
+  return basis ? { ...draft, context: { ...draft.context, basis } } : draft;
+}

@@ -11,9 +11,9 @@ import { CliError, EXIT } from './exit.ts';
 import { exitOf } from './failed.ts';
 import { renderedMarkdown } from './markdown.ts';
 import { readText } from './operation-options.ts';
+import { noticePending } from './pending-approval.ts';
 import { sessionAt, type Target, type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
-import { tellWaiting } from './waiting.ts';
 
 interface PlanOptions extends TargetOptions {
   readonly apply?: boolean;
@@ -81,7 +81,7 @@ export async function applyPlan(
 ): Promise<Answer> {
   const values = { plan_id: plan.plan_id, approved_by: approver ?? (await ownName(target)) };
   const workflow = await callOperation(target, applyNetworkChange, values);
-  tellWaiting(workflow);
+  noticePending(workflow);
   return { value: { plan, workflow }, text: [...shown, workflow.message], ...exitOf(workflow) };
 }
 

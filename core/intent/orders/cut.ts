@@ -1,7 +1,7 @@
 import { type PortSpan, subtract } from '../../effect/port-spans.ts';
 import { overlaps, parseAddress, parseCidr } from '../../model/cidr.ts';
-import { endOf, meansAnyone, rulesOf } from '../../model/meaning.ts';
 import type { PeerEntry, PolicySpec } from '../../model/policy.ts';
+import { endOf, matchesAnyone, rulesOf } from '../../model/policy-match.ts';
 import { isOfAgent } from '../../model/presets.ts';
 import { cidrsOf, EVERY_ADDRESS, intersection, type Ranges, union, without } from '../../model/ranges.ts';
 import type { PolicyRecord } from '../../model/resources.ts';
@@ -123,7 +123,7 @@ function entriesWithout(
   const { state } = draft;
   const inside = insideOf(state);
   const gone = groups.map(({ selector }) => selector);
-  if (meansAnyone(entries)) {
+  if (matchesAnyone(entries)) {
     const outside = without(EVERY_ADDRESS, inside);
     const left: Side = { groups: minus({}, gone).map((selector) => ({ selector })), ranges: without(outside, ranges) };
     const isSame = gone.length === 0 && intersection(outside, ranges).length === 0;

@@ -1,8 +1,8 @@
 import { formatInstant, hasEnded } from '../../base/time.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
 import { subtract } from '../../effect/port-spans.ts';
-import { endOf, isolates, rulesOf } from '../../model/meaning.ts';
 import type { PeerEntry, PolicySpec, Rule, Selector } from '../../model/policy.ts';
+import { endOf, isolates, rulesOf } from '../../model/policy-match.ts';
 import { isOfAgent } from '../../model/presets.ts';
 import type { PolicyRecord } from '../../model/resources.ts';
 import { selectorWithin } from '../../model/selector-within.ts';

@@ -1,6 +1,6 @@
 import { getOrInsertComputed } from '../../base/get-or-insert.ts';
+import { memoize } from '../../base/memoize.ts';
 import { nearest } from '../../base/nearest.ts';
-import { once } from '../../base/once.ts';
 import { foldName } from '../../base/record.ts';
 import { overlaps, parseAddress, parseCidr } from '../../model/cidr.ts';
 import { lookUp, lookUpById } from '../../model/find.ts';
@@ -82,7 +82,7 @@ function peerOf(word: string, { peers }: Network): PeerRecord | undefined {
 }
 
 /** Values of each label, worked out once for a state. */
-const labelsOf = once((peers: Network['peers']) => {
+const labelsOf = memoize((peers: Network['peers']) => {
   const known = new Map<string, Set<string>>();
   for (const { labels } of peers.values()) {
     for (const [key, value] of Object.entries(labels))

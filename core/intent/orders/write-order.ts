@@ -1,4 +1,4 @@
-import { endOf, rulesOf } from '../../model/meaning.ts';
+import { endOf, rulesOf } from '../../model/policy-match.ts';
 import { selectorWithin } from '../../model/selector-within.ts';
 import { cutRules, type Half } from './cut.ts';
 import type { Verb } from './order.ts';

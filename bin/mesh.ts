@@ -29,6 +29,6 @@ try {
   await program.parseAsync();
 } catch (error) {
   // A node that runs for months need not hold what tells of mistakes.
-  const { tellFailure } = await import('../cli/failure.ts');
-  process.exitCode = await tellFailure(error, { program, args: words, format: formatAsked(words) });
+  const { reportFailure } = await import('../cli/failure.ts');
+  process.exitCode = await reportFailure(error, { program, args: words, format: formatAsked(words) });
 }

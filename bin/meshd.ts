@@ -1,7 +1,7 @@
 import { runMeshd } from '../cli/meshd-command.ts';
-import { PARTS } from './compose/alone.ts';
 import { DEFAULT_CONFIG_DIR, environment } from './compose/config.ts';
 import { startMeshd } from './compose/meshd.ts';
+import { PARTS } from './compose/single-part.ts';
 import { VERSION } from './compose/version.ts';
 
 await runMeshd({

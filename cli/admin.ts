@@ -8,10 +8,10 @@ import { CliError, EXIT } from './exit.ts';
 import { exitOf } from './failed.ts';
 import { flagOf } from './flag.ts';
 import { bodyOf, type Field, fieldsOf, optionOf, pathFieldsOf, typedValue, valuesOf } from './operation-options.ts';
+import { noticePending } from './pending-approval.ts';
 import { type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
 import { variable } from './variable.ts';
-import { tellWaiting } from './waiting.ts';
 
 /** `mesh admin <operation>`: one command for each operation, its options taken from the input schema. */
 export function defineAdmin(admin: Command, { words }: CommandContext): void {
@@ -99,7 +99,7 @@ function define(command: Command, operation: AnyOperation<never>): void {
       body: await bodyOf(options.body),
       ofInstallation: options.installation,
     });
-    tellWaiting(value);
+    noticePending(value);
     // To read of a failure is none.
     return { value, columns: operation.columns, ...(!operation.effects.readOnlyHint && exitOf(value)) };
   });

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { ScalarStyleRule } from 'js-yaml';
 import type { Columns } from '../core/base/operation.ts';
 import { withCommands } from './operation-names.ts';
-import { called } from './own-command.ts';
+import { runnable } from './own-command.ts';
 import { beyondColumns, textOf } from './table.ts';
 import { isHiding, visible, visibleInLine, visibleJson, withEscapes } from './visible.ts';
 
@@ -74,7 +74,7 @@ export async function print({ value, text, columns, hints = [] }: Answer, format
   else if (format === 'yaml') process.stdout.write(await yamlOf(value));
   else {
     const shown = text === undefined ? visible(textOf(value, columns)) : await withCommands(shownLines(text));
-    const lines = [shown, ...hints.map((hint) => shownLines(called(hint)))].filter((line) => line !== '');
+    const lines = [shown, ...hints.map((hint) => shownLines(runnable(hint)))].filter((line) => line !== '');
     if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`);
     const beyond = text === undefined && columns ? beyondColumns(value, columns) : undefined;
     if (beyond !== undefined) notice(beyond);
@@ -94,7 +94,7 @@ export async function yamlOf(value: unknown): Promise<string> {
 
 /** Writes a notice for people to standard error, beside the answer. */
 export function notice(text: Lines): void {
-  process.stderr.write(`${shownLines([text].flat().map(called))}\n`);
+  process.stderr.write(`${shownLines([text].flat().map(runnable))}\n`);
 }
 
 function shownLines(text: Lines): string {

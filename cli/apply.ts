@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import { PRUNED_KINDS, type PrunedKind } from '../core/model/in-files.ts';
+import { PRUNED_KINDS, type PrunedKind } from '../core/model/file-records.ts';
 import { applyResources } from '../tools/resources/apply-resources.ts';
 import { previewResources } from '../tools/resources/preview-resources.ts';
 import { type Answer, answering } from './answer.ts';
 import { callOperation } from './call-operation.ts';
 import { EXIT } from './exit.ts';
 import { renderedMarkdown } from './markdown.ts';
-import { type Documents, nameOf, readDocuments, sayingFiles } from './resource-files.ts';
+import { noticePending, pendingWorkflowOf } from './pending-approval.ts';
+import { type Documents, nameOf, readDocuments, withFileNames } from './resource-files.ts';
 import { type Target, type TargetOptions, targetOf } from './session.ts';
 import { table } from './table.ts';
 import { withTarget } from './target.ts';
-import { tellWaiting, waitingIn } from './waiting.ts';
 
 interface ApplyOptions extends TargetOptions {
   readonly file: string;
@@ -19,7 +19,7 @@ interface ApplyOptions extends TargetOptions {
   readonly dryRun?: boolean;
 }
 
-type Applied = Pick<z.output<typeof applyResources.output>, 'items' | 'revision'>;
+type ApplyAnswer = Pick<z.output<typeof applyResources.output>, 'items' | 'revision'>;
 export type Preview = z.output<typeof previewResources.output>;
 
 /** `mesh apply -f PATH`: custom resources as they stand in files, all of them or none. */
@@ -37,9 +37,9 @@ export function defineApply(apply: Command): void {
       const read = await readDocuments(file);
       const values = { documents: read.documents, ...(prune !== undefined && { prune: prunedKinds(prune, read) }) };
       if (dryRun) return answerOf(await preview(target, read, values));
-      const value = await sayingFiles(read, () => callOperation(target, applyResources, values));
-      tellWaiting(value);
-      return waitingIn(value) === undefined ? { value, text: linesOf(value) } : { value };
+      const value = await withFileNames(read, () => callOperation(target, applyResources, values));
+      noticePending(value);
+      return pendingWorkflowOf(value) === undefined ? { value, text: linesOf(value) } : { value };
     },
   );
 }
@@ -55,7 +55,7 @@ export function prunedKinds(prune: true | string, { documents, isExport }: Docum
 }
 
 export function preview(target: Target, read: Pick<Documents, 'places'>, values: object): Promise<Preview> {
-  return sayingFiles(read, () => callOperation(target, previewResources, { ...values }));
+  return withFileNames(read, () => callOperation(target, previewResources, { ...values }));
 }
 
 function answerOf(value: Preview): Answer {
@@ -65,7 +65,7 @@ function answerOf(value: Preview): Answer {
   return { value, text, exitCode: EXIT.negative };
 }
 
-function linesOf({ items, revision }: Applied): readonly string[] {
+function linesOf({ items, revision }: ApplyAnswer): readonly string[] {
   const rows = table(items, applyResources.columns ?? {});
   return [...(items.length === 0 ? ['none'] : rows.split('\n')), `Revision ${revision}`];
 }

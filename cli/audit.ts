@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { readCheckpoint } from '../core/audit/checkpoint.ts';
-import { contradiction, type Finding, type LogReport, type SeenLog, sawOf } from '../core/audit/findings.ts';
+import { contradiction, type Finding, type LogReport, type StoredLogState, stateText } from '../core/audit/findings.ts';
 import { SYSTEM_WORKSPACE } from '../core/base/ids.ts';
 import { formatInstant } from '../core/base/time.ts';
 import { verifyArchive } from '../core/evidence/verify/verify-archive.ts';
@@ -12,10 +12,18 @@ import { fingerprintOf, keyIn } from './evidence-keys.ts';
 import { CliError, EXIT } from './exit.ts';
 import { checkSignature, keyText } from './log-signature.ts';
 import { type NodeOfLog, nodeOfLog } from './node-log.ts';
-import { originIn } from './seen-evidence.ts';
-import { type KeptLog, keepLog, keptLog, keptLogs, originSeenAt, placeFile, workspaceOf } from './seen-logs.ts';
 import { readServedLog, type ServedLog, servedKeys, signerOf } from './served-log.ts';
 import { type TargetOptions, targetOf } from './session.ts';
+import { originIn } from './stored-log-states.ts';
+import {
+  requestFile,
+  storedLog,
+  storedLogs,
+  storedOriginAt,
+  storeLog,
+  type VerifiedLog,
+  workspaceOf,
+} from './stored-logs.ts';
 import { withTarget } from './target.ts';
 
 interface VerifyOptions extends TargetOptions {
@@ -107,8 +115,8 @@ async function verify(options: VerifyOptions, loadStore: () => Promise<AuditStor
   const only = options.installation ? 'w_system' : options.workspace;
   const reports = await failing(loadStore, (store) => store.verifyDatabase(database, only));
   if (reports.length === 0) throw new CliError(`${database} has no log ${only ?? 'at all'}.`, EXIT.notFound);
-  requireMeant(given, (origin) => reports.some(({ workspace }) => workspaceOf(origin) === workspace), database);
-  const kept = keptLogs();
+  requireMatchingLog(given, (origin) => reports.some(({ workspace }) => workspaceOf(origin) === workspace), database);
+  const kept = storedLogs();
   return reports.map((report) => verdictOnFile(report, ofReport(report, reports, kept), pinned, given));
 }
 
@@ -116,7 +124,7 @@ async function verify(options: VerifyOptions, loadStore: () => Promise<AuditStor
  * Returns the stored states of the log of a report. Every installation has a log named `w_system`. The installation of a file
  * is identified by its checkpoints, and by the logs of its other workspaces, whose names are unique.
  */
-function ofReport({ workspace }: LogReport, all: readonly LogReport[], kept: readonly KeptLog[]): KeptLog[] {
+function ofReport({ workspace }: LogReport, all: readonly LogReport[], kept: readonly VerifiedLog[]): VerifiedLog[] {
   const own = kept.filter(({ origin }) => workspaceOf(origin) === workspace);
   if (workspace !== SYSTEM_WORKSPACE) return own;
   const names = new Set(all.map((each) => each.workspace).filter((name) => name !== SYSTEM_WORKSPACE));
@@ -129,7 +137,11 @@ function ofReport({ workspace }: LogReport, all: readonly LogReport[], kept: rea
 }
 
 /** A checkpoint that is held against nothing would seem to agree. @throws CliError */
-function requireMeant(given: readonly GivenCheckpoint[], isRead: (origin: string) => boolean, what: string): void {
+function requireMatchingLog(
+  given: readonly CheckpointArgument[],
+  isRead: (origin: string) => boolean,
+  what: string,
+): void {
   const other = given.find(({ origin }) => !isRead(origin));
   if (!other) return;
   const message = `The checkpoint given is of the log ${other.origin}, which is not the one that ${what} has: it was rewritten under another name, or another log is meant.`;
@@ -139,19 +151,19 @@ function requireMeant(given: readonly GivenCheckpoint[], isRead: (origin: string
 async function verifyServed(
   options: VerifyOptions,
   pinned: string | undefined,
-  given: readonly GivenCheckpoint[],
+  given: readonly CheckpointArgument[],
 ): Promise<Verdict> {
   const node = nodeOfLog(options);
   const target = node?.target ?? targetOf(options);
   const place = { server: target.server, asked: options.installation ? 'installation' : (target.workspace ?? '') };
   const log = await readServedLog(target, options.installation ?? false);
-  requireMeant(given, (origin) => origin === log.origin, target.server);
-  const meant = node?.origin ?? originSeenAt(place) ?? originOfSame(log.origin);
-  const seen = keptLog(meant ?? log.origin);
+  requireMatchingLog(given, (origin) => origin === log.origin, target.server);
+  const meant = node?.origin ?? storedOriginAt(place) ?? originOfSame(log.origin);
+  const seen = storedLog(meant ?? log.origin);
   const signature = checkSignature(log.note, pinned, node?.kept?.key ?? seen?.key, await servedKeys(target));
   const before = [...(node?.kept ? [node.kept] : []), ...(seen ? [seen] : []), ...given];
   const findings = [
-    ...otherLog(log.origin, meant, node ? node.directory : placeFile(place)),
+    ...otherLog(log.origin, meant, node ? node.directory : requestFile(place)),
     ...log.findings,
     ...signature.findings,
     ...contradictions(log.leaves, before, log.newest),
@@ -161,7 +173,7 @@ async function verifyServed(
   const notes = [`The log is ${log.origin}.`, ...signature.notes, ...notesOn(log, before), ...told, ...refusals(node)];
   if (verified) {
     const at = Date.now();
-    notes.push(`Kept for the next time in ${keepLog({ ...log, at, key: signature.key ?? '' }, place)}.`);
+    notes.push(`Kept for the next time in ${storeLog({ ...log, at, key: signature.key ?? '' }, place)}.`);
   }
   return verdict(workspaceOf(log.origin), log, findings, notes);
 }
@@ -170,7 +182,7 @@ async function verifyServed(
 function originOfSame(origin: string): string | undefined {
   const workspace = workspaceOf(origin);
   if (workspace === SYSTEM_WORKSPACE) return undefined;
-  const origins = keptLogs().flatMap((kept) => (workspaceOf(kept.origin) === workspace ? [kept.origin] : []));
+  const origins = storedLogs().flatMap((kept) => (workspaceOf(kept.origin) === workspace ? [kept.origin] : []));
   return origins.includes(origin) ? origin : origins[0];
 }
 
@@ -188,9 +200,9 @@ function refusals(node: NodeOfLog | undefined): string[] {
 
 function verdictOnFile(
   report: LogReport,
-  kept: readonly SeenLog[],
+  kept: readonly StoredLogState[],
   pinned: string | undefined,
-  given: readonly GivenCheckpoint[],
+  given: readonly CheckpointArgument[],
 ): Verdict {
   const { workspace, leaves, at, checkpoints } = report;
   const before = [...kept, ...given.filter(({ origin }) => workspaceOf(origin) === workspace)];
@@ -212,7 +224,7 @@ function verdictOnFile(
     report.witnessedFrom === undefined
       ? 'Contents are known from the first entry on.'
       : `Contents are known from ${formatInstant(report.witnessedFrom)} on, when the store was upgraded.`,
-    ...before.map((seen) => `${sawOf(seen)}: they are all there.`),
+    ...before.map((seen) => `${stateText(seen)}: they are all there.`),
     ...(before.length === 0
       ? ['Nothing was seen of this log before: an older database would pass. Give --checkpoint.']
       : []),
@@ -222,16 +234,16 @@ function verdictOnFile(
 
 function contradictions(
   leaves: readonly Uint8Array[],
-  before: readonly SeenLog[],
+  before: readonly StoredLogState[],
   newest: number | undefined,
 ): Finding[] {
   return before.flatMap((seen) => contradiction(leaves, seen, newest) ?? []);
 }
 
-function notesOn(log: ServedLog, before: readonly SeenLog[]): string[] {
+function notesOn(log: ServedLog, before: readonly StoredLogState[]): string[] {
   return [
     ...(log.hasEntries ? [] : ['Only hashes were read: entries need the scope audit:read.']),
-    ...before.map((seen) => `${sawOf(seen)}: they are all there.`),
+    ...before.map((seen) => `${stateText(seen)}: they are all there.`),
     ...(before.length === 0
       ? ['This machine sees it for the first time: the next verification is held against this one.']
       : []),
@@ -266,10 +278,10 @@ function answerOf(items: readonly Verdict[]): Answer {
   return { value: { verified, items }, text, ...(!verified && { exitCode: EXIT.negative }) };
 }
 
-type GivenCheckpoint = SeenLog & { readonly origin: string; readonly note?: string };
+type CheckpointArgument = StoredLogState & { readonly origin: string; readonly note?: string };
 
 /** @throws CliError */
-function checkpointIn(file: string): GivenCheckpoint {
+function checkpointIn(file: string): CheckpointArgument {
   const said = readCheckpoint(readText(file));
   if (!said) throw new CliError(`${file} is no checkpoint: see docs/audit.md#checkpoints.`, EXIT.input);
   return { ...said, by: `Who kept ${file}` };
@@ -283,12 +295,12 @@ async function checkpointInEvidence(
   file: string,
   { database, ...target }: VerifyOptions,
   pinned: string | undefined,
-): Promise<GivenCheckpoint> {
+): Promise<CheckpointArgument> {
   const archive = await openEvidence(file).catch((error: Error) => {
     throw new CliError(`${file} is no whole archive of evidence: ${error.message}`, EXIT.negative);
   });
   try {
-    const kept = keptLog((await originIn(archive)) ?? '')?.key;
+    const kept = storedLog((await originIn(archive)) ?? '')?.key;
     const served = pinned === undefined && database === undefined ? await servedKeys(targetOf(target)) : [];
     // An older key signed what was made before it was changed: the control plane names it still.
     const named = served.map(({ publicKey }) => publicKey);
@@ -321,7 +333,7 @@ async function pinnedIn(given: string, options: VerifyOptions): Promise<string> 
   const served = target ? await servedKeys(target) : [];
   const known = [
     ...served.map(({ publicKey }) => Buffer.from(publicKey).toString('base64')),
-    ...keptLogs().map((kept) => kept.key),
+    ...storedLogs().map((kept) => kept.key),
   ];
   const found = known.find((one) => one !== '' && fingerprintOf(one) === fingerprint);
   if (found !== undefined) return found;

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
-import { counted } from '../core/compliance/reading.ts';
+import { counted } from '../core/compliance/check-result.ts';
 import { REVIEW_KINDS } from '../core/compliance/reviews/review-record.ts';
 import { decideReviewItems, MAX_NAMED } from '../tools/reviews/decide-review-items.ts';
 import { finishReview } from '../tools/reviews/finish-review.ts';
@@ -16,9 +16,9 @@ import { type Target, type TargetOptions, targetOf } from './session.ts';
 import { table } from './table.ts';
 import { withTarget } from './target.ts';
 
-type Shown = ReturnType<typeof getReview.output.parse>;
-type Item = Shown['items'][number];
-type Decided = ReturnType<typeof decideReviewItems.output.parse>;
+type ReviewAnswer = ReturnType<typeof getReview.output.parse>;
+type Item = ReviewAnswer['items'][number];
+type DecisionAnswer = ReturnType<typeof decideReviewItems.output.parse>;
 type Credentials = ReturnType<typeof listCredentials.output.parse>;
 
 interface NoteOptions extends TargetOptions {
@@ -130,7 +130,7 @@ async function show(
   { open, flagged, ...options }: TargetOptions & { readonly open?: boolean; readonly flagged?: boolean },
 ): Promise<Answer> {
   if (open && flagged) throw new CliError('Give --open or --flagged, not both.', EXIT.input);
-  const value = await shownOf(targetOf(options), id, open ? 'open' : flagged ? 'flagged' : 'all');
+  const value = await reviewAnswerOf(targetOf(options), id, open ? 'open' : flagged ? 'flagged' : 'all');
   const {
     items,
     notes,
@@ -185,8 +185,8 @@ function linesOf(item: Item): readonly string[] {
 }
 
 /** All its pages as one. */
-async function shownOf(target: Target, id: string, shown: 'all' | 'open' | 'flagged'): Promise<Shown> {
-  const pages: Shown[] = [];
+async function reviewAnswerOf(target: Target, id: string, shown: 'all' | 'open' | 'flagged'): Promise<ReviewAnswer> {
+  const pages: ReviewAnswer[] = [];
   for (let cursor: string | undefined; ; ) {
     const values = { id, show: shown, limit: PAGE, ...(cursor !== undefined && { cursor }) };
     const page = await callOperation(target, getReview, values);
@@ -194,7 +194,7 @@ async function shownOf(target: Target, id: string, shown: 'all' | 'open' | 'flag
     cursor = page.next_cursor;
     if (cursor === undefined) break;
   }
-  const { next_cursor: _, ...last } = pages.at(-1) as Shown;
+  const { next_cursor: _, ...last } = pages.at(-1) as ReviewAnswer;
   return { ...last, items: pages.flatMap(({ items }) => items) };
 }
 
@@ -210,7 +210,7 @@ async function decideAll(
   if ((names.length === 0) === !rest) throw new CliError('Name items, or give --rest: one of the two.', EXIT.input);
   if (names.length > MAX_NAMED) throw new CliError(`At most ${MAX_NAMED} items are decided at once.`, EXIT.input);
   if (rest) return answerOf(id, await callOperation(target, decideReviewItems, { id, confirm_rest: true, ...said }));
-  const { items } = await shownOf(target, id, 'all');
+  const { items } = await reviewAnswerOf(target, id, 'all');
   const byName = Map.groupBy(items, ({ name }) => name);
   const decisions = names.map((asked) => {
     const found = items.find((item) => item.id === asked) ?? onlyOne(asked, byName.get(asked) ?? []);
@@ -228,7 +228,7 @@ function onlyOne(asked: string, found: readonly Item[]): Item {
   throw new CliError(`Several items have the name ${asked}: name one by its id, such as ${first.id}.`, EXIT.input);
 }
 
-function answerOf(id: string, value: Decided): Answer {
+function answerOf(id: string, value: DecisionAnswer): Answer {
   const { decided, undecided, changed, held_by_caller: held } = value;
   const lines = [
     `${decided} decided, ${undecided} to be looked at yet.`,

@@ -1,8 +1,8 @@
 import type { FileResource } from '../core/history/export.ts';
-import { FILE_KINDS } from '../core/model/in-files.ts';
+import { FILE_KINDS } from '../core/model/file-records.ts';
 import { toYaml } from '../core/views/render-yaml.ts';
 import { type Preview, preview, prunedKinds } from './apply.ts';
-import { exported } from './export.ts';
+import { exportAnswer } from './export.ts';
 import { type ImportPlan, planImport } from './import-plan.ts';
 import { type Documents, fileOf, nameOf, readDocuments } from './resource-files.ts';
 import type { Target } from './session.ts';
@@ -40,7 +40,7 @@ export interface Connection {
 export async function filesAgainstNow(target: Target, from: string): Promise<Difference> {
   const read = await readDocuments(from);
   const { isDirectory } = read;
-  const now = await exported(target);
+  const now = await exportAnswer(target);
   const plan = planImport(read.documents, now.resources);
   const places = plan.indexes.map((index) => read.places[index] ?? '');
   const values = { documents: plan.documents, ...(isDirectory && { prune: prunedKinds(true, read) }) };

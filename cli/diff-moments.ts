@@ -5,7 +5,7 @@ import { toYaml } from '../core/views/render-yaml.ts';
 import { diffSnapshots } from '../tools/snapshots/diff-snapshots.ts';
 import { callOperation } from './call-operation.ts';
 import type { Connection, Difference, ResourceDifference } from './diff-files.ts';
-import { exported } from './export.ts';
+import { exportAnswer } from './export.ts';
 import { fileOf } from './resource-files.ts';
 import type { Target } from './session.ts';
 
@@ -15,13 +15,13 @@ type Diff = z.output<typeof diffSnapshots.output>;
 const MAX_PAGES = 20;
 /** Returns the differences between two moments of the network. @param second defaults to now */
 export async function momentsDiffer(target: Target, first: string, second: string | undefined): Promise<Difference> {
-  const now = second === undefined ? await exported(target) : undefined;
+  const now = second === undefined ? await exportAnswer(target) : undefined;
   const found = await callOperation(target, diffSnapshots, { from: first, to: second ?? now?.at });
   // A day begins and ends where the control plane says.
   const momentOf = (text: string, { captured_at: at }: { readonly captured_at: string }) =>
     text.startsWith('snap_') ? text : at;
   const asked = { from: momentOf(first, found.from), to: now?.at ?? momentOf(second ?? '', found.to) };
-  const [before, after] = [await exported(target, asked.from), now ?? (await exported(target, asked.to))];
+  const [before, after] = [await exportAnswer(target, asked.from), now ?? (await exportAnswer(target, asked.to))];
   const groups = [...found.groups];
   let cursor = found.next_cursor;
   for (let page = 1; cursor !== undefined && page < MAX_PAGES; page++) {

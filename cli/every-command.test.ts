@@ -6,7 +6,7 @@ import { MESHD } from '../docs/meshd-options.ts';
 import { operations } from '../tools/index.ts';
 import { addCommands } from './commands.ts';
 import { EXIT } from './exit.ts';
-import { tellFailure } from './failure.ts';
+import { reportFailure } from './failure.ts';
 import { VERBS } from './own-command.ts';
 
 async function programFor(words: readonly string[]): Promise<Command> {
@@ -107,7 +107,7 @@ test.each([
   const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   onTestFinished(() => written.mockRestore());
   const error: unknown = await program.parseAsync(args, { from: 'user' }).catch((thrown: unknown) => thrown);
-  expect(await tellFailure(error, { program, args, format: 'table' })).toBe(EXIT.input);
+  expect(await reportFailure(error, { program, args, format: 'table' })).toBe(EXIT.input);
   expect(written.mock.calls.map(([text]) => String(text).trimEnd())).toEqual([said]);
 });
 

@@ -11,9 +11,9 @@ import { openEvidence } from './evidence-file.ts';
 import { fingerprintOf } from './evidence-keys.ts';
 import { CliError, EXIT } from './exit.ts';
 import { momentOf } from './moments.ts';
-import { originIn, seenOf } from './seen-evidence.ts';
 import { servedKeys } from './served-log.ts';
 import { type TargetOptions, targetOf } from './session.ts';
+import { originIn, storedStatesOf } from './stored-log-states.ts';
 import { callInWorkspace } from './workspace.ts';
 
 export interface ExportOptions extends TargetOptions {
@@ -50,7 +50,7 @@ export async function exportEvidence(framework: string | undefined, options: Exp
     const keys = new Set((await servedKeys(target)).map(({ publicKey }) => fingerprintOf(publicKey)));
     const archive = await openEvidence(draft);
     const report = await originIn(archive)
-      .then((origin) => verifyArchive(archive, (key) => keys.has(key), seenOf(origin)))
+      .then((origin) => verifyArchive(archive, (key) => keys.has(key), storedStatesOf(origin)))
       .finally(() => archive.close());
     const [fault] = report.findings;
     if (fault) throw new CliError(`What ${target.server} sent does not verify: ${fault.message}`, EXIT.negative);

@@ -11,7 +11,7 @@ export function fingerprintOf(key: Uint8Array | string): string {
 }
 
 /** A key as it was given: by its fingerprint alone the key itself is not known. */
-export interface GivenKey {
+export interface KeyArgument {
   /** SHA-256 of the key, hex. */
   readonly fingerprint: string;
   /** Base64. */
@@ -19,7 +19,7 @@ export interface GivenKey {
 }
 
 /** A key that is given by its fingerprint, as 44 characters of base64, or in a file, also as PEM. @throws CliError */
-export function keyIn(given: string): GivenKey {
+export function keyIn(given: string): KeyArgument {
   const found = parse(given) ?? parse(read(given.startsWith('@') ? given.slice(1) : given));
   if (found !== undefined) return found;
   throw new CliError(
@@ -33,7 +33,7 @@ export const fingerprintIn = (given: string) => keyIn(given).fingerprint;
 
 const FORMS = 'give a fingerprint (64 hex digits), a key (44 characters of base64), or a file with one of them or PEM';
 
-function parse(text: string): GivenKey | undefined {
+function parse(text: string): KeyArgument | undefined {
   const key = text.trim();
   if (FINGERPRINT.test(key)) return { fingerprint: key.toLowerCase() };
   if (RAW_KEY.test(key)) return { fingerprint: fingerprintOf(key), key };

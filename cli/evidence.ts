@@ -6,10 +6,10 @@ import { openEvidence } from './evidence-file.ts';
 import { fingerprintIn, fingerprintOf } from './evidence-keys.ts';
 import { CliError, EXIT } from './exit.ts';
 import { MOMENT_FORMS } from './moments.ts';
-import { originIn, seenOf } from './seen-evidence.ts';
-import { keptLog } from './seen-logs.ts';
 import { servedKeys } from './served-log.ts';
 import { type TargetOptions, targetOf } from './session.ts';
+import { originIn, storedStatesOf } from './stored-log-states.ts';
+import { storedLog } from './stored-logs.ts';
 import { withTarget } from './target.ts';
 
 interface VerifyOptions extends Pick<TargetOptions, 'server'> {
@@ -68,7 +68,7 @@ async function verify(file: string, options: VerifyOptions): Promise<EvidenceRep
   try {
     const origin = await originIn(archive);
     const trusted = options.trustBundled ? undefined : await trustedKeys(options, origin);
-    const seen = seenOf(origin, options.configDir);
+    const seen = storedStatesOf(origin, options.configDir);
     const report = await verifyArchive(archive, (fingerprint) => trusted?.has(fingerprint) ?? true, seen);
     const whose = trusted?.get(report.fingerprint) ?? 'the key that came with it, for none was given';
     const signed = `Signed by ${report.fingerprint}: ${whose}.`;
@@ -89,7 +89,7 @@ async function trustedKeys(
   origin: string | undefined,
 ): Promise<ReadonlyMap<string, string>> {
   if (key.length > 0) return new Map(key.map((one) => [fingerprintIn(one), 'the key given by --key']));
-  const kept = origin === undefined ? undefined : keptLog(origin)?.key;
+  const kept = origin === undefined ? undefined : storedLog(origin)?.key;
   const served = server === undefined ? [] : await servedKeys(targetOf({ server }));
   const keys = [
     ...served.map(({ publicKey }) => [fingerprintOf(publicKey), `a key that ${server} names`] as const),

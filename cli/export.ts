@@ -10,10 +10,10 @@ import { type Target, type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
 
 type Page = z.output<typeof exportResources.output>;
-export type Exported = Pick<Page, 'at' | 'revision' | 'resources'> & { left_out: NonNullable<Page['left_out']> };
+export type ExportAnswer = Pick<Page, 'at' | 'revision' | 'resources'> & { left_out: NonNullable<Page['left_out']> };
 
 /** The resources of the network as files hold them: now, or at an instant or a snapshot. */
-export async function exported(target: Target, moment?: string): Promise<Exported> {
+export async function exportAnswer(target: Target, moment?: string): Promise<ExportAnswer> {
   const isSnapshot = moment?.startsWith('snap_');
   const when = moment === undefined ? {} : isSnapshot ? { snapshot_id: moment } : { at: moment };
   const { at, revision, resources, left_out = [] } = await callOperation(target, exportResources, when);
@@ -34,17 +34,17 @@ export function defineExport(command: Command): void {
       .option('--force', 'write beside the files that are there'),
     async (directory: string, { at, force, ...options }: ExportOptions): Promise<Answer> => {
       await requireOwn(directory, force === true);
-      const network = await exported(targetOf(options), at === undefined ? undefined : momentOf(at, '--at'));
+      const network = await exportAnswer(targetOf(options), at === undefined ? undefined : momentOf(at, '--at'));
       const { written, removed, unchanged } = await writeExport(directory, filesOf(network.resources));
       const { at: moment, revision, left_out } = network;
       const value = { directory, at: moment, revision, written, removed, unchanged, left_out };
       const text = `${directory}: ${written.length} written, ${removed.length} removed, ${unchanged} unchanged; the network at ${moment}, revision ${revision}`;
-      return { value, text: [text, ...left_out.map(leftOutText)] };
+      return { value, text: [text, ...left_out.map(omissionText)] };
     },
   );
 }
 
-export function leftOutText({ kind, why, count, names }: Exported['left_out'][number]): string {
+export function omissionText({ kind, why, count, names }: ExportAnswer['left_out'][number]): string {
   const more = count > names.length ? ` and ${count - names.length} more` : '';
   return `Left out: ${kind} ${names.join(', ')}${more}: ${why}`;
 }

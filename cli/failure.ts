@@ -1,11 +1,11 @@
 import { type Command, CommanderError } from 'commander';
 import { nearest } from '../core/base/nearest.ts';
 import type { Format } from './answer.ts';
+import { isDestructive, suggestionIn } from './destructive-words.ts';
 import { CliError, EXIT } from './exit.ts';
-import { saidFor } from './field-names.ts';
+import { failureText } from './field-names.ts';
 import { withCommands } from './operation-names.ts';
-import { called } from './own-command.ts';
-import { suggestionIn, takesAway } from './taking-away.ts';
+import { runnable } from './own-command.ts';
 import { visible, visibleJson, visibleLine } from './visible.ts';
 
 /**
@@ -14,18 +14,18 @@ import { visible, visibleJson, visibleLine } from './visible.ts';
  * @returns the exit code
  * @throws what is no expected failure
  */
-export async function tellFailure(error: unknown, { program, args, format }: Asked): Promise<number> {
+export async function reportFailure(error: unknown, { program, args, format }: FailedCommand): Promise<number> {
   const told = error instanceof CommanderError ? usageError(error, program, args) : expected(error);
   if (told === 'shown') return (error as CommanderError).exitCode === 0 ? EXIT.ok : EXIT.input;
   if (!(told instanceof CliError)) throw told;
   const { command } = commandOf(program, args);
-  const detail = called(await withCommands(saidFor(command, told)));
+  const detail = runnable(await withCommands(failureText(command, told)));
   const problem = { code: CODES[told.exitCode], detail, ...told.problem, exitCode: told.exitCode };
   process.stderr.write(`${format === 'json' ? visibleJson(problem) : visible(detail)}\n`);
   return told.exitCode;
 }
 
-interface Asked {
+interface FailedCommand {
   readonly program: Command;
   readonly args: readonly string[];
   readonly format: Format;
@@ -64,7 +64,7 @@ function usageError({ code, message }: CommanderError, program: Command, args: r
   if (wrong !== undefined) {
     const [meant] = nearest(
       wrong,
-      named.commands.map((each) => each.name()).filter((name) => !takesAway(name)),
+      named.commands.map((each) => each.name()).filter((name) => !isDestructive(name)),
       1,
     );
     const hint = meant === undefined ? `. See ${[...command, '--help'].join(' ')}` : `: did you mean '${meant}'?`;
@@ -85,7 +85,7 @@ function usageError({ code, message }: CommanderError, program: Command, args: r
 /** Returns the command of everyday use that has the verb of an unknown one: `rename` for `rename-peer`. */
 function own(program: Command, sentence: string): string | undefined {
   const [, verb] = /'([a-z]+)-[\w-]+'/.exec(sentence) ?? [];
-  return program.commands.map((command) => command.name()).find((name) => name === verb && !takesAway(name));
+  return program.commands.map((command) => command.name()).find((name) => name === verb && !isDestructive(name));
 }
 
 /** Options that no command has, and how to say what people mean by them. */

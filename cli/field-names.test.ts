@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { operations } from '../tools/index.ts';
 import { addCommands } from './commands.ts';
 import { CliError, EXIT } from './exit.ts';
-import { tellFailure } from './failure.ts';
-import { CALLED, nameOf, saidFor } from './field-names.ts';
+import { reportFailure } from './failure.ts';
+import { CALLED, failureText, nameOf } from './field-names.ts';
 
 async function commandOf(...words: readonly string[]): Promise<Command> {
   const program = new Command('mesh');
@@ -31,12 +31,12 @@ test.each([
   [['admin', 'update-workspace'], '/settings/compliance/cde/0', '--settings (/compliance/cde/0)'],
   [['webhook', 'create'], '/url', '<url>'],
 ])('mesh %j calls %s %s', async (words, pointer, name) => {
-  expect(saidFor(await commandOf(...words), refused(pointer))).toBe(`Invalid input: ${name}: No.`);
+  expect(failureText(await commandOf(...words), refused(pointer))).toBe(`Invalid input: ${name}: No.`);
 });
 
 test('a field that the command does not take keeps its own name, and is not taken for part of another', async () => {
   const assess = await commandOf('compliance', 'assess');
-  expect(saidFor(assess, refused('/other', '/period_end', '/period_end/x'))).toBe(
+  expect(failureText(assess, refused('/other', '/period_end', '/period_end/x'))).toBe(
     'Invalid input: /other: No. --to: No. --to (/x): No.',
   );
 });
@@ -66,7 +66,7 @@ test('under -o json the problem stays as the server wrote it', async () => {
     const error = refused('/period_end');
     const problem = { ...error.problem, detail: '/period_end: No.' };
     const args = ['compliance', 'assess'];
-    await tellFailure(new CliError(error.message, EXIT.input, problem), { program, args, format: 'json' });
+    await reportFailure(new CliError(error.message, EXIT.input, problem), { program, args, format: 'json' });
   } finally {
     process.stderr.write = write;
   }

@@ -30,7 +30,7 @@ function isFault(value: unknown): value is Fault {
 }
 
 /** Why a command failed, with its own options and arguments in place of the fields that they are sent as. */
-export function saidFor(command: Command, error: CliError): string {
+export function failureText(command: Command, error: CliError): string {
   const pointers = faultsIn(error)
     .map(({ pointer }) => pointer)
     .toSorted((a, b) => b.length - a.length);

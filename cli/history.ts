@@ -42,7 +42,7 @@ const pageSchema = z.looseObject({
   next_cursor: z.string().optional(),
 });
 type Page = z.infer<typeof pageSchema>;
-type Whole = Pick<Page, 'range' | 'note'>;
+type HistoryHead = Pick<Page, 'range' | 'note'>;
 type Interval = Page['intervals'][number];
 
 const DEFAULT_RANGE = '7d';
@@ -87,7 +87,7 @@ async function history(src: string, dst: string, options: HistoryOptions): Promi
 const COLUMNS = { From: 'from', To: 'to', Connection: 'connection', Because: 'because' } as const;
 
 /** @param page says whether an end is outside, of which no presence is known */
-function rowOf({ from, to, verdict, allowed, usable, causes, change }: Interval, { range, note }: Whole) {
+function rowOf({ from, to, verdict, allowed, usable, causes, change }: Interval, { range, note }: HistoryHead) {
   if (verdict === 'undetermined') return { from, to, connection: verdict, because: gapText(range) };
   const ports = verdict === 'partial' && allowed !== 'ALL' ? ` (${allowed.map(portText).join(', ')})` : '';
   const isOffline = !usable && verdict !== 'unreachable' && note === undefined;
@@ -104,7 +104,7 @@ function didText(resource: string, change: Interval['change']): string {
   return text === undefined ? '' : ` ${text.slice(0, text.indexOf(' '))}`;
 }
 
-function gapText({ gap, known_since: since }: Whole['range']): string {
+function gapText({ gap, known_since: since }: HistoryHead['range']): string {
   return gap === 'SNAPSHOT_GAP' ? `history is kept since ${since}` : `history begins at ${since}`;
 }
 

@@ -6,7 +6,7 @@ import { parseInstant } from '../core/base/time.ts';
 import type { Answer } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
 import { HINTS, renumberText } from './node-hints.ts';
-import { called } from './own-command.ts';
+import { runnable } from './own-command.ts';
 import { visibleTexts } from './visible.ts';
 
 /** Returns the state of the host's own firewall as lines for people. */
@@ -14,9 +14,9 @@ export function hostFirewallLines(host: HostFirewallStatus, directory: string, n
   const { blocked, notJudged, translated, opened, openTrouble, lookedAt } = host;
   const ageMs = lookedAt === null ? 0 : now - parseInstant(lookedAt);
   const seen = ageMs < 1_000 ? '' : ` (as of ${formatDuration(Math.floor(ageMs / 1_000) * 1_000)} ago)`;
-  const opens = called(HINTS.openFirewall({ directory }));
+  const opens = runnable(HINTS.openFirewall({ directory }));
   return [
-    ...(opened ? [`accepts the overlay by ${opened} until ${called(HINTS.down({ directory }))}${seen}`] : []),
+    ...(opened ? [`accepts the overlay by ${opened} until ${runnable(HINTS.down({ directory }))}${seen}`] : []),
     ...(openTrouble ? [openTrouble] : []),
     ...blocked.map(({ text }) => (openTrouble ? text : `${text}, or while this node is up: ${opens}`)),
     ...translated.map(
@@ -28,14 +28,14 @@ export function hostFirewallLines(host: HostFirewallStatus, directory: string, n
 }
 
 /** Returns the outcome of an opening for people. */
-export function openedText(host: HostFirewallStatus, directory: string): string {
+export function hostFirewallText(host: HostFirewallStatus, directory: string): string {
   const lines = hostFirewallLines(host, directory);
   return lines.length === 0
     ? 'No chain of the firewall of this host is closed to the overlay: nothing was to be opened.'
     : lines.map((line) => `Firewall of this host: ${line}`).join('\n');
 }
 
-export function exitCodeOfOpened({ blocked, openTrouble }: HostFirewallStatus): number {
+export function exitCodeOfHostFirewall({ blocked, openTrouble }: HostFirewallStatus): number {
   return openTrouble !== '' || blocked.length > 0 ? EXIT.negative : EXIT.ok;
 }
 
@@ -50,9 +50,9 @@ export async function openOnRunning(directory: string): Promise<Answer | undefin
     const host = await askToOpen(directory);
     return {
       value: { state: 'up', hostFirewall: host },
-      text: ['This node is up already.', ...openedText(visibleTexts(host), directory).split('\n')],
+      text: ['This node is up already.', ...hostFirewallText(visibleTexts(host), directory).split('\n')],
       hints: [`As a service, from each start on: ${HINTS.openFromStart({ directory })}`],
-      exitCode: exitCodeOfOpened(host),
+      exitCode: exitCodeOfHostFirewall(host),
     };
   } catch (error) {
     if (error instanceof NoAgent) return undefined;

@@ -1,18 +1,18 @@
 import type { Command } from 'commander';
 import type { FileResource } from '../core/history/export.ts';
-import { PRUNED_KINDS } from '../core/model/in-files.ts';
+import { PRUNED_KINDS } from '../core/model/file-records.ts';
 import { DEFAULT_NETWORK } from '../core/model/resources.ts';
 import { applyResources } from '../tools/resources/apply-resources.ts';
 import { type Answer, answering } from './answer.ts';
 import { preview } from './apply.ts';
 import { callOperation } from './call-operation.ts';
 import { CliError, EXIT } from './exit.ts';
-import { exported } from './export.ts';
+import { exportAnswer } from './export.ts';
 import { type FilePeer, type ImportPlan, movedPeers, planImport } from './import-plan.ts';
-import { FOLDERS, readDocuments, sayingFiles } from './resource-files.ts';
+import { noticePending, pendingWorkflowOf } from './pending-approval.ts';
+import { FOLDERS, readDocuments, withFileNames } from './resource-files.ts';
 import { type Target, type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
-import { tellWaiting, waitingIn } from './waiting.ts';
 
 interface ImportOptions extends TargetOptions {
   readonly newKeys?: boolean;
@@ -27,7 +27,7 @@ export function defineImport(command: Command): void {
     async (directory: string, { newKeys, ...options }: ImportOptions): Promise<Answer> => {
       const target = targetOf(options);
       const read = await readDocuments(directory);
-      const { resources } = await exported(target);
+      const { resources } = await exportAnswer(target);
       const plan = planImport(read.documents, resources);
       requireListed(plan, directory, resources);
       if (newKeys !== true) requireSameKeys(plan);
@@ -35,22 +35,27 @@ export function defineImport(command: Command): void {
       await requireEmpty(target, plan, places);
       // Each document says all of its resource; nothing is deleted.
       const values = { documents: plan.documents, prune: [] };
-      const value = await sayingFiles(places, () => callOperation(target, applyResources, values));
-      tellWaiting(value);
+      const value = await withFileNames(places, () => callOperation(target, applyResources, values));
+      noticePending(value);
       const mustJoin = plan.missing.map(({ name, labels, network }) => ({ name, labels, ...(network && { network }) }));
-      if (waitingIn(value) !== undefined) return { value: { ...(value as object), must_join: mustJoin } };
-      const moved = movedPeers(read.documents, (await exported(target)).resources);
-      return answerOf(value as Applied, mustJoin, moved, joinHints(plan.missing));
+      if (pendingWorkflowOf(value) !== undefined) return { value: { ...(value as object), must_join: mustJoin } };
+      const moved = movedPeers(read.documents, (await exportAnswer(target)).resources);
+      return answerOf(value as ImportAnswer, mustJoin, moved, joinHints(plan.missing));
     },
   );
 }
 
-interface Applied {
+interface ImportAnswer {
   readonly items: readonly { readonly kind: string; readonly name: string; readonly result: string }[];
   readonly revision: number;
 }
 
-function answerOf(applied: Applied, mustJoin: readonly object[], moved: readonly string[], hints: string[]): Answer {
+function answerOf(
+  applied: ImportAnswer,
+  mustJoin: readonly object[],
+  moved: readonly string[],
+  hints: string[],
+): Answer {
   const count = (results: readonly string[]) => applied.items.filter(({ result }) => results.includes(result)).length;
   const ended = count(['ended']);
   const text = [

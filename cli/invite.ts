@@ -6,9 +6,9 @@ import { isThisMachine } from '../core/base/loopback.ts';
 import { addressIn, withoutAddress } from '../core/model/token.ts';
 import { type Answer, answering, notice } from './answer.ts';
 import { labelsOf } from './operation-options.ts';
+import { noticePending, pendingWorkflowOf } from './pending-approval.ts';
 import { readToken, type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
-import { tellWaiting, waitingIn } from './waiting.ts';
 import { callInWorkspace, existingOrFirstWorkspace } from './workspace.ts';
 
 interface InviteOptions extends TargetOptions {
@@ -42,7 +42,7 @@ export function defineInvite(invite: Command): void {
     async (options: InviteOptions): Promise<Answer> => {
       const invitation = await invitationOf(options);
       if ('waiting' in invitation) {
-        tellWaiting(invitation.waiting);
+        noticePending(invitation.waiting);
         return { value: invitation.waiting };
       }
       const link = formatJoinLink(invitation);
@@ -69,7 +69,7 @@ async function invitationOf(options: InviteOptions): Promise<Invitation | { wait
   };
   const request = { method: 'post', path: '/api/v1/token/generate', body };
   const answer = await callInWorkspace(target, request, { find: existingOrFirstWorkspace });
-  if (waitingIn(answer) !== undefined) return { waiting: answer };
+  if (pendingWorkflowOf(answer) !== undefined) return { waiting: answer };
   const { server, token } = parseJoinLink(madeSchema.parse(answer).joinLink);
   return { server: options.publicServer ?? reachable(server, target.server), token: withoutAddress(token) };
 }

@@ -47,7 +47,7 @@ export async function defineList(command: Command): Promise<void> {
     const target = targetOf(options);
     const asDocuments = formatIn(options) === 'yaml';
     if (one && id !== undefined) {
-      const value = await callOperation(target, one, namedBy(one, id), howOf(one, asDocuments));
+      const value = await callOperation(target, one, itemInputOf(one, id), howOf(one, asDocuments));
       return { value, ...(isPage(value) && { columns: one.columns }) };
     }
     const values = valuesOf(fields, options);
@@ -68,7 +68,7 @@ export async function defineList(command: Command): Promise<void> {
 }
 
 /** The one that an argument names. */
-function namedBy(one: Listing['list'], id: string): Record<string, unknown> {
+function itemInputOf(one: Listing['list'], id: string): Record<string, unknown> {
   const name = pathFieldsOf(one)[0] ?? 'id';
   const field = fieldsOf(one).find((each) => each.name === name);
   return { [name]: field ? typedValue(field, id) : id };

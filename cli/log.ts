@@ -87,7 +87,7 @@ async function log(options: LogOptions): Promise<Answer> {
   if (items.length === 0 && peerFailure) throw peerFailure;
   if (items.length === 0 && options.by !== undefined) await requireActor(target, actorOf(options.by), options);
   const isCut = cursor !== undefined || items.length > limit;
-  const shown = items.slice(0, limit).map((entry) => ({ ...entry, what: whatOf(entry) }));
+  const shown = items.slice(0, limit).map((entry) => ({ ...entry, what: entryText(entry) }));
   const revision = options.installation ? undefined : shown.find(isUndoable)?.revision;
   return {
     value: { items: shown },
@@ -148,14 +148,14 @@ interface Filter {
 
 /** Returns whether an entry is shown: one that matters, unless all are asked for, and of the peer that is named. */
 async function filterOf(target: Target, { peer, all = false }: LogOptions): Promise<Filter> {
-  if (peer === undefined) return { isShown: (entry) => all || matters(entry) };
+  if (peer === undefined) return { isShown: (entry) => all || isNotable(entry) };
   const found = await idOf(target, peer);
   const id = typeof found === 'string' ? found : undefined;
   // A peer that was renamed is the same one; of one that is gone the name is all that is left.
   const isOfPeer = ({ changes = [] }: Entry) =>
     changes.some(({ kind, uid, name }) => kind === 'MeshPeer' && (id === undefined ? name === peer : uid === id));
   return {
-    isShown: (entry) => (all || matters(entry)) && isOfPeer(entry),
+    isShown: (entry) => (all || isNotable(entry)) && isOfPeer(entry),
     peerFailure: typeof found === 'string' ? undefined : found,
   };
 }
@@ -170,7 +170,7 @@ async function idOf(target: Target, peer: string): Promise<string | CliError> {
   }
 }
 
-function matters({ type, event = '', result, changes = [], reason = '' }: Entry): boolean {
+function isNotable({ type, event = '', result, changes = [], reason = '' }: Entry): boolean {
   if (type === 'event') return result === 'refused' || !ROUTINE_EVENTS.has(event);
   return changes.some(({ kind }) => !BOOKKEEPING.has(kind)) && !ON_ITS_WAY.test(reason);
 }
@@ -185,7 +185,7 @@ const isUndoable = ({ revision, changes = [] }: Entry) =>
   !changes.some(({ kind }) => kind === 'Member');
 
 /** Returns an entry as a sentence: its reason, or its event, with what else is said of it and who approved it. */
-function whatOf(entry: Entry): string {
+function entryText(entry: Entry): string {
   const { type, reason, event = '', result, detail = {}, fields = [], approval, direct } = entry;
   const { reason: told, workspace: _, changes, ...rest } = detail;
   const all = [entry.changes, changes].flatMap((each) => (Array.isArray(each) ? each : []));

@@ -127,7 +127,7 @@ async function replaceFirst(target: Target, first: string, secrets: SecretReader
       await changePassword(target, first, next);
       return next;
     } catch (error) {
-      againIf(error, 'invalid_input', secrets, left);
+      requireRetry(error, 'invalid_input', secrets, left);
     }
   }
 }
@@ -142,7 +142,7 @@ async function askForLogin(account: Account, secrets: SecretReader, otp?: string
     try {
       return { password, signedIn: await signInAsking(account, password, secrets, otp) };
     } catch (error) {
-      againIf(error, 'unauthenticated', secrets, left);
+      requireRetry(error, 'unauthenticated', secrets, left);
     }
   }
 }
@@ -173,7 +173,7 @@ async function passwd(): Promise<Answer> {
     try {
       await changePassword(target, old, next);
     } catch (error) {
-      againIf(error, 'invalid_input', secrets, left);
+      requireRetry(error, 'invalid_input', secrets, left);
       if (error instanceof CliError && faultsIn(error).some(({ pointer }) => pointer === '/oldPassword'))
         old = undefined;
       continue;
@@ -205,7 +205,7 @@ async function askNewPassword(secrets: SecretReader): Promise<string | undefined
 }
 
 /** @throws the error itself where it is another one, or nobody is there to try again */
-function againIf(error: unknown, code: string, { isTerminal }: SecretReader, left: number): void {
+function requireRetry(error: unknown, code: string, { isTerminal }: SecretReader, left: number): void {
   if (!(error instanceof CliError) || error.code !== code || !isTerminal || left === 0) throw error;
   notice(error.message.split('\n'));
 }

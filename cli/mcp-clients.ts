@@ -3,7 +3,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { sessionFile, writePrivate } from './session.ts';
 
-const held = z.object({
+const identitySchema = z.object({
   server: z.string(),
   workspace: z.string(),
   kind: z.enum(['agent', 'personal']),
@@ -13,11 +13,11 @@ const held = z.object({
 });
 
 /** Whose token a configuration holds, so that the next one replaces it. No secret. */
-export type Held = z.output<typeof held>;
+export type StoredIdentity = z.output<typeof identitySchema>;
 
-const book = z.record(z.string(), held);
+const book = z.record(z.string(), identitySchema);
 
-export function heldIn(file: string): Held | undefined {
+export function storedIdentity(file: string): StoredIdentity | undefined {
   return read()[file];
 }
 
@@ -26,9 +26,9 @@ export function heldIn(file: string): Held | undefined {
  *
  * @returns the other files that hold a token which ended by this
  */
-export function keepHeld(file: string, next: Held): string[] {
+export function storeIdentity(file: string, next: StoredIdentity): string[] {
   const others = Object.entries(read()).filter(([name]) => name !== file);
-  const isEnded = ([, { server, id }]: [string, Held]) => server === next.server && id === next.id;
+  const isEnded = ([, { server, id }]: [string, StoredIdentity]) => server === next.server && id === next.id;
   const kept = Object.fromEntries(others.filter((entry) => !isEnded(entry)));
   writePrivate(bookFile(), `${JSON.stringify({ ...kept, [file]: next }, null, 2)}\n`);
   return others.filter(isEnded).map(([name]) => name);

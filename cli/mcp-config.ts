@@ -6,15 +6,15 @@ import { confirm } from './confirm.ts';
 import { CliError } from './exit.ts';
 import { ignoreIn, workTreeWith } from './git-work-tree.ts';
 import { openClientFile } from './mcp-client-file.ts';
-import { heldIn, keepHeld } from './mcp-clients.ts';
+import { storedIdentity, storeIdentity } from './mcp-clients.ts';
 import { CLIENTS, type Client, entryOf, groupOf } from './mcp-entry.ts';
-import { agentFor, endHeld, type Issued, personalToken, type Wanted } from './mcp-identity.ts';
-import { clientReading, clientsFound, nextStep, ownFileOf } from './mcp-places.ts';
+import { agentFor, endIdentity, type IdentityRequest, type IssuedIdentity, personalToken } from './mcp-identity.ts';
+import { clientOfFile, installedClients, nextStep, ownFileOf } from './mcp-paths.ts';
 import { bodyOf, parseJsonOr } from './operation-options.ts';
 import { ownLauncher } from './own-command.ts';
+import { noticePending } from './pending-approval.ts';
 import { sessionAt, sessionFile, type TargetOptions, targetOf, writeSession } from './session.ts';
 import { withTarget } from './target.ts';
-import { tellWaiting } from './waiting.ts';
 import { existingOrFirstWorkspace } from './workspace.ts';
 
 /** Long enough not to be renewed every week, short enough that a forgotten file is soon worth nothing. */
@@ -61,28 +61,28 @@ async function writeConfig(options: ConfigOptions): Promise<Answer> {
   // The commands that follow then need no --workspace.
   if (session && session.workspace === undefined) writeSession({ ...session, workspace });
   const there = { ...target, workspace };
-  const before = heldIn(opened.file);
+  const before = storedIdentity(opened.file);
   const own = before?.server === target.server && before.workspace === workspace ? before : undefined;
   const issued = options.personal
     ? await personalToken(there, await wantedOf(options, client))
     : await agentOrHint(there, await wantedOf(options, client), own);
   if ('waiting' in issued) {
-    tellWaiting(issued.waiting);
+    noticePending(issued.waiting);
     return { value: issued.waiting, hints: ['Nothing was written: give the same command again once it is approved.'] };
   }
   const backup = opened.write(
     entryOf(client, { server: target.server, token: issued.token, workspace, launcher: ownLauncher() }),
   );
   const { token: _, isRenewed, ...identity } = issued;
-  const ended = keepHeld(opened.file, {
+  const ended = storeIdentity(opened.file, {
     server: target.server,
     workspace,
     kind: issued.kind,
     id: issued.id,
     name: issued.name,
   });
-  if (isRenewed && own?.id !== issued.id) notice(tokenElsewhere(issued.name, ended));
-  if (before) await endHeld(there, before, issued);
+  if (isRenewed && own?.id !== issued.id) notice(otherFilesText(issued.name, ended));
+  if (before) await endIdentity(there, before, issued);
   const next = nextStep(client, opened.file);
   const value = { file: opened.file, backup: backup ?? null, server: target.server, workspace, identity, next };
   return { value, text: [...linesOf(opened.file, backup, workspace, issued), next] };
@@ -91,8 +91,8 @@ async function writeConfig(options: ConfigOptions): Promise<Answer> {
 /** Returns the client that is named, that reads the file that is named, or that is the only one found on this machine. */
 function clientOf({ client, output }: ConfigOptions): Client {
   if (client !== undefined) return client;
-  if (output !== undefined) return clientReading(output) ?? 'generic';
-  const [only, ...others] = clientsFound();
+  if (output !== undefined) return clientOfFile(output) ?? 'generic';
+  const [only, ...others] = installedClients();
   return only !== undefined && others.length === 0 ? only : 'generic';
 }
 
@@ -114,12 +114,16 @@ async function keepOutOfGit(file: string, { gitignore = false }: ConfigOptions):
   else notice('Give --gitignore to add it to .gitignore.');
 }
 
-function tokenElsewhere(name: string, files: readonly string[]): string {
+function otherFilesText(name: string, files: readonly string[]): string {
   const where = files.length === 0 ? 'in any other file' : `in ${files.join(' and ')}`;
   return `The agent ${name} was renewed: its token ${where} is worth nothing now. For a client that used it: mesh mcp config with its --client and --output, and another --name.`;
 }
 
-async function agentOrHint(target: Parameters<typeof agentFor>[0], wanted: Wanted, own: ReturnType<typeof heldIn>) {
+async function agentOrHint(
+  target: Parameters<typeof agentFor>[0],
+  wanted: IdentityRequest,
+  own: ReturnType<typeof storedIdentity>,
+) {
   try {
     return await agentFor(target, wanted, own);
   } catch (error) {
@@ -129,7 +133,7 @@ async function agentOrHint(target: Parameters<typeof agentFor>[0], wanted: Wante
   }
 }
 
-async function wantedOf({ name, ttl, scopes, reach }: ConfigOptions, client: Client): Promise<Wanted> {
+async function wantedOf({ name, ttl, scopes, reach }: ConfigOptions, client: Client): Promise<IdentityRequest> {
   const reachText = await bodyOf(reach);
   const host = hostname().replaceAll(/[^A-Za-z0-9._-]/g, '-');
   return {
@@ -148,7 +152,7 @@ function linesOf(
   file: string,
   backup: string | undefined,
   workspace: string,
-  { kind, name, scopes, expiresAt }: Issued,
+  { kind, name, scopes, expiresAt }: IssuedIdentity,
 ): readonly string[] {
   const who = kind === 'agent' ? `the agent ${name}` : `you, with the API token ${name}`;
   return [

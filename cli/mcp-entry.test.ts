@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { CLIENTS } from './mcp-entry.ts';
-import { nextStep } from './mcp-places.ts';
+import { nextStep } from './mcp-paths.ts';
 
 test.each([
   ['cursor', '/home/ana/.cursor/mcp.json', /^Next: Cursor reads this file; start it again\.$/],

@@ -42,7 +42,7 @@ export function entryOf(client: Client, { server, token, workspace, launcher }: 
   }
 }
 
-interface Reading {
+interface ClientFiles {
   readonly name: string;
   /** How the path of a file that it reads ends. */
   readonly end: string;
@@ -53,7 +53,7 @@ interface Reading {
 }
 
 /** Which files the clients read by themselves, and when. */
-export const READINGS: Readonly<Partial<Record<Client, Reading>>> = {
+export const CLIENT_FILES: Readonly<Partial<Record<Client, ClientFiles>>> = {
   'claude-code': {
     name: 'Claude Code',
     end: '.mcp.json',

@@ -7,12 +7,12 @@ import { revokeApiToken } from '../tools/tokens/revoke-api-token.ts';
 import { notice } from './answer.ts';
 import { callOperation } from './call-operation.ts';
 import { CliError, EXIT } from './exit.ts';
-import type { Held } from './mcp-clients.ts';
+import type { StoredIdentity } from './mcp-clients.ts';
+import { pendingWorkflowOf } from './pending-approval.ts';
 import type { Target } from './session.ts';
-import { waitingIn } from './waiting.ts';
 
 /** The identity that an MCP client is to have. */
-export interface Wanted {
+export interface IdentityRequest {
   /** Given by the user. */
   readonly name: string | undefined;
   /** In place of a name: of the client and this machine. */
@@ -22,7 +22,7 @@ export interface Wanted {
   readonly ttl: string;
 }
 
-export interface Issued extends Pick<Held, 'kind' | 'id' | 'name'> {
+export interface IssuedIdentity extends Pick<StoredIdentity, 'kind' | 'id' | 'name'> {
   readonly token: string;
   readonly scopes: readonly string[];
   readonly expiresAt: string;
@@ -48,9 +48,9 @@ const agentAnswer = z.object({
  */
 export async function agentFor(
   target: Target,
-  wanted: Wanted,
-  held: Held | undefined,
-): Promise<Issued | { waiting: unknown }> {
+  wanted: IdentityRequest,
+  held: StoredIdentity | undefined,
+): Promise<IssuedIdentity | { waiting: unknown }> {
   const { name, ttl, scopes, reach } = wanted;
   const isKept = held?.kind === 'agent' && (name === undefined || name === held.name);
   const known = isKept ? held.id : name;
@@ -71,7 +71,10 @@ export async function agentFor(
 }
 
 /** An API token of the person who is signed in. */
-export async function personalToken(target: Target, { name, derivedName, scopes, ttl }: Wanted): Promise<Issued> {
+export async function personalToken(
+  target: Target,
+  { name, derivedName, scopes, ttl }: IdentityRequest,
+): Promise<IssuedIdentity> {
   const body = { name: name ?? derivedName, scopes: scopes ?? CLIENT_SCOPES, expiry: ttl };
   const shape = z.object({
     id: z.string(),
@@ -84,7 +87,7 @@ export async function personalToken(target: Target, { name, derivedName, scopes,
 }
 
 /** Ends what a configuration held before; it is nobody's any more. */
-export async function endHeld(target: Target, held: Held, now: Issued): Promise<void> {
+export async function endIdentity(target: Target, held: StoredIdentity, now: IssuedIdentity): Promise<void> {
   if (held.server !== target.server) {
     const operation = held.kind === 'personal' ? 'revoke-api-token' : 'revoke-agent';
     notice(
@@ -116,8 +119,8 @@ export async function endHeld(target: Target, held: Held, now: Issued): Promise<
   );
 }
 
-function issuedOf(answer: unknown, isRenewed: boolean): Issued | { waiting: unknown } {
-  if (waitingIn(answer) !== undefined) return { waiting: answer };
+function issuedOf(answer: unknown, isRenewed: boolean): IssuedIdentity | { waiting: unknown } {
+  if (pendingWorkflowOf(answer) !== undefined) return { waiting: answer };
   const { id, token, identity } = agentAnswer.parse(answer);
   return { kind: 'agent', id, token, isRenewed, ...identity };
 }

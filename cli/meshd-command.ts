@@ -1,9 +1,9 @@
 import { Argument, Command, Option } from 'commander';
 import { type Log, StoreError } from '../core/base/ports.ts';
 import { outliveOutput } from './closed-output.ts';
-import { called } from './own-command.ts';
+import { withoutDestructive } from './destructive-words.ts';
+import { runnable } from './own-command.ts';
 import { systemFailure } from './system-failure.ts';
-import { harmless } from './taking-away.ts';
 import { variable } from './variable.ts';
 import { variablesHelp } from './variables.ts';
 
@@ -20,7 +20,7 @@ interface Meshd {
     configDir: string,
     part: string | undefined,
     options: { readonly acceptLoss: boolean; readonly standalone: boolean },
-  ): Promise<Running>;
+  ): Promise<RunningMeshd>;
   /** Loads what works on the file of the store. */
   loadStoreFiles(): Promise<StoreFiles>;
   /** Loads what moves a store elsewhere. */
@@ -71,7 +71,7 @@ export interface StoreCopies {
   cancel(options: { readonly configDir: string }): Promise<string>;
 }
 
-interface Running {
+interface RunningMeshd {
   readonly log: Log;
   stop(): Promise<void>;
   /** Returns the announcement of a control plane, for people. */
@@ -112,7 +112,7 @@ export function buildMeshd(meshd: Meshd): Command {
     .addOption(configDir)
     .addArgument(new Argument('[part]', 'run one part alone, without a control plane').choices(parts))
     .showHelpAfterError()
-    .configureOutput({ outputError: (text, write) => write(harmless(text)) })
+    .configureOutput({ outputError: (text, write) => write(withoutDestructive(text)) })
     // The help options below apply to every command; the other options to the control plane alone.
     .configureHelp({ showGlobalOptions: true, visibleGlobalOptions: ({ parent }) => (parent ? [configDir] : []) })
     .action((part: string | undefined, options: MeshdOptions) => run(meshd, part, options));
@@ -129,7 +129,7 @@ export function buildMeshd(meshd: Meshd): Command {
 
 function addFileCommands(program: Command, { loadStoreFiles }: Meshd): void {
   const doing = (work: (files: StoreFiles, configDir: string) => Promise<string>) =>
-    telling(async () => work(await loadStoreFiles(), program.opts<MeshdOptions>().configDir));
+    printResult(async () => work(await loadStoreFiles(), program.opts<MeshdOptions>().configDir));
   program
     .command('backup')
     .description('write all of the database to one file and read it back; meshd may run')
@@ -160,7 +160,7 @@ function addCopy(program: Command, { loadStoreCopies }: Meshd): void {
       if (to === undefined && !cancel) command.error('error: name where to: --to <url>');
       const { configDir } = program.opts<MeshdOptions>();
       const say = (line: string) => process.stderr.write(`${line}\n`);
-      return telling(async () => {
+      return printResult(async () => {
         const copies = await loadStoreCopies();
         return to === undefined ? copies.cancel({ configDir }) : copies.copy({ configDir, to, say });
       });
@@ -175,7 +175,9 @@ function addEndApproval(program: Command, { loadEndApproval }: Meshd): void {
     )
     .argument('<workspace>', 'id, slug or namespace')
     .action((workspace: string) =>
-      telling(async () => (await loadEndApproval())({ configDir: program.opts<MeshdOptions>().configDir, workspace })),
+      printResult(async () =>
+        (await loadEndApproval())({ configDir: program.opts<MeshdOptions>().configDir, workspace }),
+      ),
     );
 }
 
@@ -188,7 +190,7 @@ function addResetPassword(program: Command, { loadResetPassword }: Meshd): void 
     .argument('<user>', 'name of the account')
     .option('--generate', 'generate the password, and ask for none')
     .action((username: string, { generate = false }: { generate?: boolean }) =>
-      telling(async () => {
+      printResult(async () => {
         const password = generate ? undefined : await initialPassword();
         const { configDir } = program.opts<MeshdOptions>();
         return (await loadResetPassword())({ configDir, username, password });
@@ -208,11 +210,11 @@ async function initialPassword(): Promise<string | undefined> {
   return password;
 }
 
-function telling(work: () => Promise<string>): Promise<void> {
+function printResult(work: () => Promise<string>): Promise<void> {
   return failing(async () => {
     const text = await work();
     const { print } = await import('./answer.ts');
-    await print({ value: text, text: called(text).split('\n') }, 'table');
+    await print({ value: text, text: runnable(text).split('\n') }, 'table');
   });
 }
 
@@ -222,7 +224,7 @@ function addKeys(program: Command, { loadMakeKeysFile }: Meshd): void {
     .description('make a file of new keys, for control planes that share a store (MESH_KEYS_FILE)')
     .argument('<file>', 'not there yet: keys are never replaced')
     .action((file: string) =>
-      telling(async () => {
+      printResult(async () => {
         (await loadMakeKeysFile())(file);
         return `${file} holds the keys of a new installation: give it to each control plane by MESH_KEYS_FILE, and keep a copy.\nWhoever has it can be this installation.`;
       }),
@@ -252,7 +254,7 @@ function addBusConfig(program: Command, { loadBusConfig }: Meshd): void {
     .argument('<directory>', 'where to; it must hold none yet')
     .requiredOption('--servers <hosts>', 'host or host:port of each server, with commas between')
     .action((directory: string, { servers }: { servers: string }) =>
-      telling(async () => {
+      printResult(async () => {
         const hosts = servers.split(',').map((host) => host.trim());
         return (await loadBusConfig())({ directory, servers: hosts, now: Date.now() });
       }),
@@ -260,19 +262,19 @@ function addBusConfig(program: Command, { loadBusConfig }: Meshd): void {
 }
 
 function inWords({ check, state, detail, repaired }: Diagnosis['items'][number]): string[] {
-  return `${(repaired ? 'repaired' : state).padEnd(8)}  ${check.padEnd(13)}  ${called(detail)}`.split('\n');
+  return `${(repaired ? 'repaired' : state).padEnd(8)}  ${check.padEnd(13)}  ${runnable(detail)}`.split('\n');
 }
 
 async function failing(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    process.stderr.write(`meshd: ${called(whatIsWrong(error))}\n`);
+    process.stderr.write(`meshd: ${runnable(failureText(error))}\n`);
     process.exit(1);
   }
 }
 
-function whatIsWrong(error: unknown): string {
+function failureText(error: unknown): string {
   if (error instanceof StoreError && (error.isOutage || error.code === 'full')) return error.subject;
   const refused = systemFailure(error);
   if (refused !== undefined) return refused;
@@ -309,7 +311,7 @@ async function run({ start }: Meshd, part: string | undefined, options: MeshdOpt
     }
     const text = await running.announcement?.(performance.now() - started);
     // Standard output belongs to MCP where it is served there.
-    if (text !== undefined) (stdio ? process.stderr : process.stdout).write(called(text));
+    if (text !== undefined) (stdio ? process.stderr : process.stdout).write(runnable(text));
     running.announced?.();
     if (stdio) {
       const gone = () => end('stdin');

@@ -2,7 +2,7 @@ import { askAgent, type LocalRequest, localSocketPath, NoAgent } from '../client
 import { type NodeStatus, nodeStatusSchema } from '../client/agent/node-status.ts';
 import { readNodeConfig } from '../client/enrol/node-config.ts';
 import { CliError, EXIT } from './exit.ts';
-import { leftBehind } from './left-behind.ts';
+import { leftoverTunnel } from './leftover-tunnel.ts';
 import { noConfiguration } from './no-configuration.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
@@ -16,7 +16,7 @@ export async function askNode(configDir: string | undefined, request: LocalReque
   } catch (error) {
     if (!(error instanceof NoAgent)) throw new CliError((error as Error).message, EXIT.unavailable);
     if (!hasConfiguration(directory)) throw noConfiguration(directory);
-    const left = await leftBehind(directory);
+    const left = await leftoverTunnel(directory);
     const start = `Start it: ${startHint(directory)}`;
     throw new CliError(['This node is not up.', ...(left ? [left] : []), start].join(' '), EXIT.unavailable);
   }

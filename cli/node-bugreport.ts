@@ -16,11 +16,11 @@ import { secretsHere } from './bugreport/secrets.ts';
 import type { CommandContext } from './command-context.ts';
 import { CliError, EXIT } from './exit.ts';
 import { nodeDirectory } from './node-directory.ts';
-import { interfaceHere } from './node-interface.ts';
+import { localInterface } from './node-interface.ts';
 import { fileLines, journalLines, sourceOf } from './node-logs.ts';
 import { interfaceOf } from './node-options.ts';
 import { requireRoot } from './root.ts';
-import { managerHere } from './service/here.ts';
+import { localManager } from './service/local-manager.ts';
 import { systemFailure } from './system-failure.ts';
 
 interface ReportOptions {
@@ -44,7 +44,7 @@ export function defineBugreport(report: Command, { version }: Pick<CommandContex
       .option('--log-dir <dir>', 'where mesh up --daemon logs', '/var/log/mesh'),
     async (options: Omit<ReportOptions, 'interface'> & { interface?: string }): Promise<Answer> => {
       requireRoot('mesh bugreport');
-      const interfaceName = options.interface ?? interfaceHere(nodeDirectory(options.configDir));
+      const interfaceName = options.interface ?? localInterface(nodeDirectory(options.configDir));
       const text = await collected({ ...options, interface: interfaceName }, version);
       if (options.out === '-') return { value: { text }, text: text.split('\n') };
       const stamp = new Date().toISOString().replaceAll(/[:.]/g, '-');
@@ -74,7 +74,7 @@ export async function collected(options: ReportOptions, version: string): Promis
   const config = configOf(directory);
   const graph = typeof config === 'string' ? undefined : new GraphFile(directory, config.id).read();
   const status = await statusOf(directory);
-  const safe = redactor(secretsHere(directory, process.env), publiclyKnown(directory, config, graph, status));
+  const safe = redactor(secretsHere(directory, process.env), publicValues(directory, config, graph, status));
   const fields = (value: unknown) => redactedJson(safe, value);
   const sections: [string, string][] = [
     [
@@ -86,7 +86,7 @@ export async function collected(options: ReportOptions, version: string): Promis
     ['status', typeof status === 'string' ? safe(status) : fields(status)],
     ['graph on disk', graph ? fields(graphFields(graph)) : 'none'],
     ['settings in the environment, without values', safe(settingsText())],
-    ['service', await said(async () => fields(await managerHere().status(options.interface)), safe)],
+    ['service', await said(async () => fields(await localManager().status(options.interface)), safe)],
     ...(await programs(options.interface)).map(([title, text]): [string, string] => [title, safe(text)]),
     ['log', await said(async () => safe(ownLines(await logLines(options))), safe)],
   ];
@@ -179,7 +179,7 @@ async function said(ask: () => Promise<string>, safe: (text: string) => string):
  * Returns the values that the network tells all its peers, or the host all its programs. A report without them is of little
  * use.
  */
-function publiclyKnown(
+function publicValues(
   directory: string,
   config: NodeConfig | string,
   graph: FullGraph | undefined,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Greeting } from '../client/agent/launch.ts';
 import { asUser } from '../test/kits/process/as-user.ts';
 import { EXIT } from './exit.ts';
-import { exitCodeOf, greetingText, notGoingOn } from './node-daemon.ts';
+import { exitCodeOf, greetingText, stoppedError } from './node-daemon.ts';
 
 const facts = { directory: '/srv/mesh', server: 'https://mesh.example.net' };
 const greeting = (state: Greeting['state']) => ({
@@ -16,7 +16,7 @@ const greeting = (state: Greeting['state']) => ({
 
 test('a node that is registered no more is not started, for the reason and with what to do', () => {
   asUser(0);
-  expect(notGoingOn(greeting('removed'), facts)).toMatchObject({
+  expect(stoppedError(greeting('removed'), facts)).toMatchObject({
     exitCode: EXIT.notFound,
     message:
       'db-1 is not registered any more. With a new join token in a file: ' +
@@ -32,11 +32,11 @@ test('a greeting is one line, whatever a control plane put into it', () => {
 });
 
 test.each(['up', 'pending', 'revoked', 'away'] as const)('a node that is %s goes on by itself', (state) => {
-  expect(notGoingOn(greeting(state), facts)).toBeUndefined();
+  expect(stoppedError(greeting(state), facts)).toBeUndefined();
 });
 
 test('a node that does not route its block goes on, and its start ends with 5; one that waits with 0', () => {
   const states = ['refused', 'pending', 'away', 'up'] as const;
   expect(states.map((state) => exitCodeOf(greeting(state)))).toEqual([EXIT.conflict, EXIT.ok, EXIT.ok, EXIT.ok]);
-  expect(notGoingOn(greeting('refused'), facts)).toBeUndefined();
+  expect(stoppedError(greeting('refused'), facts)).toBeUndefined();
 });

@@ -5,13 +5,13 @@ import path from 'node:path';
 import type { Greeting } from '../client/agent/launch.ts';
 import type { Answer } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
-import { exitCodeOfOpened, openedText } from './host-firewall.ts';
+import { exitCodeOfHostFirewall, hostFirewallText } from './host-firewall.ts';
 import { HINTS, type HintFacts, renumberText } from './node-hints.ts';
-import { called } from './own-command.ts';
+import { runnable } from './own-command.ts';
 import { visibleTexts } from './visible.ts';
 
 /** The message that the child sends before its parent exits. */
-interface Told {
+interface ChildMessage {
   readonly line: string;
   readonly exitCode: number;
   readonly greeting?: Greeting;
@@ -43,16 +43,16 @@ export async function runInBackground({
     detached: true,
     stdio: ['ignore', output, output, 'ipc'],
   });
-  const told = await new Promise<Told | undefined>((resolve) => {
+  const told = await new Promise<ChildMessage | undefined>((resolve) => {
     const timer = setTimeout(
       () => resolve({ line: 'The node is not up yet; it goes on trying.', exitCode: EXIT.unavailable }),
       WAIT_MS,
     );
-    const end = (answer: Told | undefined) => {
+    const end = (answer: ChildMessage | undefined) => {
       clearTimeout(timer);
       resolve(answer);
     };
-    child.once('message', (message) => end(message as Told));
+    child.once('message', (message) => end(message as ChildMessage));
     child.once('error', (error) => end({ line: error.message, exitCode: EXIT.unavailable }));
     child.once('exit', () => end(undefined));
   });
@@ -67,7 +67,7 @@ export async function runInBackground({
 }
 
 /** Returns true if the message itself names the fault, so that the log adds nothing. */
-function isPlain({ exitCode }: Told): boolean {
+function isPlain({ exitCode }: ChildMessage): boolean {
   return exitCode !== EXIT.unavailable && exitCode !== EXIT.negative;
 }
 
@@ -79,29 +79,31 @@ function isPlain({ exitCode }: Told): boolean {
 export function greetingText(greeting: Greeting, end = ''): string {
   const { line, state, hostFirewall, directory } = visibleTexts(greeting);
   const renumber = state === 'refused' ? [renumberText()] : [];
-  return [`${called(line)}${end}`, ...renumber, ...(hostFirewall ? [openedText(hostFirewall, directory)] : [])].join(
-    '\n',
-  );
+  return [
+    `${runnable(line)}${end}`,
+    ...renumber,
+    ...(hostFirewall ? [hostFirewallText(hostFirewall, directory)] : []),
+  ].join('\n');
 }
 
 /** States of a node that goes on by itself: it is up, waits for something, or does not route its block. */
 export function exitCodeOf({ state, hostFirewall }: Pick<Greeting, 'state' | 'hostFirewall'>): number {
   if (state === 'refused') return EXIT.conflict;
-  return hostFirewall ? exitCodeOfOpened(hostFirewall) : EXIT.ok;
+  return hostFirewall ? exitCodeOfHostFirewall(hostFirewall) : EXIT.ok;
 }
 
 /** Returns an error for a node that does not keep running: its start is no success. */
-export function notGoingOn({ name, state }: Greeting, facts: HintFacts): CliError | undefined {
+export function stoppedError({ name, state }: Greeting, facts: HintFacts): CliError | undefined {
   if (state !== 'removed') return undefined;
   const again = `With a new join token in a file: ${HINTS.joinAgain(facts)}`;
   return new CliError(`${name} is not registered any more. ${again}`, EXIT.notFound);
 }
 
 /** From the child: it is up, or why it is not. Nothing happens without a parent. */
-export async function tellParent(outcome: Greeting | Error): Promise<void> {
+export async function notifyParent(outcome: Greeting | Error): Promise<void> {
   const send = process.send?.bind(process);
   if (!send || !process.connected) return;
-  const told: Told =
+  const told: ChildMessage =
     outcome instanceof Error
       ? { line: outcome.message, exitCode: outcome instanceof CliError ? outcome.exitCode : EXIT.unavailable }
       : { line: greetingText(outcome), exitCode: exitCodeOf(outcome), greeting: outcome };

@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { nodeConfigFile } from '../client/enrol/node-config.ts';
 import { readRegular } from '../client/if-readable.ts';
-import { ifIs, json, type Of, object, type Shape, text } from '../core/base/shape.ts';
+import { type Infer, ifIs, json, object, type Shape, text } from '../core/base/shape.ts';
 import { isPublicKey } from '../core/model/public-key.ts';
 import { variable } from './variable.ts';
 
@@ -12,7 +12,7 @@ export function nodeDirectory(given: string | undefined): string {
 }
 
 /** The control plane of the node of this machine, or of the last login of who is behind sudo. */
-export function serverHere(): string | undefined {
+export function localServer(): string | undefined {
   const directories = [nodeDirectory(undefined), ...otherHomes()];
   const files = directories.flatMap((directory) => [nodeConfigFile(directory), path.join(directory, 'session.json')]);
   for (const file of files) {
@@ -29,7 +29,7 @@ export function nodeServer(): string | undefined {
 
 const planeShape = object({ server: text(2_048), controlKey: text(44, isPublicKey) });
 /** The control plane that a node of this host has joined. */
-export type OwnPlane = Of<typeof planeShape>;
+export type OwnPlane = Infer<typeof planeShape>;
 
 /** Returns the control plane of the node in a directory, else in the homes where one may be; undefined where this user can read none. */
 export function ownPlane(directory = nodeDirectory(undefined)): OwnPlane | undefined {

@@ -22,7 +22,7 @@ export function defineDown(down: Command, { loadLauncher }: CommandContext): voi
       // An agent that ended in order has taken its note with it.
       const isRecorded = nodesOf(directory).length > 0 || lostNodeOf(directory) !== undefined;
       const isLeft = isRecorded || openedRecord(directory).read() !== undefined;
-      const left = isLeft ? await (await loadLauncher()).takeAway(directory).catch(told) : [];
+      const left = isLeft ? await (await loadLauncher()).takeAway(directory).catch(throwNodeError) : [];
       const name = nameOf(directory) ?? left.join();
       if (name === '') throw noConfiguration(directory);
       const what = wasUp ? 'is down' : 'was not up';
@@ -49,7 +49,7 @@ export function defineRotateKey(rotate: Command): void {
   );
 }
 
-function told(error: unknown): never {
+function throwNodeError(error: unknown): never {
   throw asCliError(error);
 }
 

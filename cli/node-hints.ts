@@ -1,5 +1,5 @@
 import { nodeDirectory } from './node-directory.ts';
-import { called, quoted } from './own-command.ts';
+import { quoted, runnable } from './own-command.ts';
 
 /** The target of a command that is shown to a person. */
 export interface HintFacts {
@@ -40,7 +40,7 @@ export const HINTS = {
 
 /** Says by which commands an administrator gives peers another block. */
 export function renumberText(facts: Pick<HintFacts, 'server'> = {}): string {
-  return `To renumber: ${called(HINTS.createNetwork(facts))} and, for each peer: ${called(HINTS.moveToNetwork(facts))}`;
+  return `To renumber: ${runnable(HINTS.createNetwork(facts))} and, for each peer: ${runnable(HINTS.moveToNetwork(facts))}`;
 }
 
 function init({ directory, server }: HintFacts, how = ''): string {

@@ -54,7 +54,7 @@ export function defineInit(init: Command, { version }: Pick<CommandContext, 'ver
       warnPlainHttp(invitation.server);
       const given = options.name === AUTO ? undefined : options.name;
       const suggested = await nodeName();
-      const platform = platformHere();
+      const platform = localPlatform();
       const enrolled = await enrol({
         ...invitation,
         directory,
@@ -178,7 +178,7 @@ function requireSame(invitation: Invitation, { server, token: given }: InitOptio
   );
 }
 
-export function platformHere(): 'linux' | 'macos' | 'container' {
+export function localPlatform(): 'linux' | 'macos' | 'container' {
   if (process.platform === 'darwin') return 'macos';
   return existsSync('/.dockerenv') || existsSync('/run/.containerenv') ? 'container' : 'linux';
 }

@@ -14,7 +14,7 @@ import { nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
 import { interfaceOf } from './node-options.ts';
 import { requireRoot } from './root.ts';
-import { managerHere } from './service/here.ts';
+import { localManager } from './service/local-manager.ts';
 
 interface LeaveOptions {
   readonly configDir?: string;
@@ -73,7 +73,7 @@ export function defineLeave(leave: Command, { loadLauncher }: CommandContext): v
  * one, and why it stays.
  */
 async function withoutService(directory: string, named: string | undefined) {
-  const manager = managerHere();
+  const manager = localManager();
   try {
     const interfaceName = named ?? manager.find(directory);
     const service = interfaceName !== undefined && (await manager.uninstall(interfaceName, directory));

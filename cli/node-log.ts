@@ -1,7 +1,7 @@
 import { LogFile, type LogRecord, type Refused } from '../client/control/log-file.ts';
 import { type NodeConfig, readNodeConfig } from '../client/enrol/node-config.ts';
 import { readCheckpoint } from '../core/audit/checkpoint.ts';
-import type { SeenLog } from '../core/audit/findings.ts';
+import type { StoredLogState } from '../core/audit/findings.ts';
 import { logOrigin } from '../core/audit/log-keys.ts';
 import { MeshError } from '../core/base/errors.ts';
 import { CliError, EXIT } from './exit.ts';
@@ -15,7 +15,7 @@ export interface NodeOfLog {
   readonly directory: string;
   /** The origin of its log, by the control plane's key that it pinned when it joined. */
   readonly origin: string;
-  readonly kept: SeenByNode | undefined;
+  readonly kept: NodeLogState | undefined;
   readonly refused: Refused | undefined;
 }
 
@@ -41,25 +41,25 @@ export function nodeOfLog(options: Options): NodeOfLog | undefined {
   if (!config) throw noConfiguration(directory);
   const { server, deviceToken: token, controlKey, workspaceId } = config;
   const origin = logOrigin(Buffer.from(controlKey, 'base64'), workspaceId);
-  const held = keptIn(directory);
+  const held = logRecordIn(directory);
   const own = held?.origin === origin ? held : undefined;
-  const kept = own && seenIn(own);
+  const kept = own && logStateOf(own);
   return { target: { server, token, workspace: undefined }, directory, origin, kept, refused: own?.refused };
 }
 
-type SeenByNode = SeenLog & { readonly origin: string; readonly key: string };
+type NodeLogState = StoredLogState & { readonly origin: string; readonly key: string };
 
 /**
  * Returns the log state that the node of this machine stored for its workspace, whoever is signed in.
  *
  * @throws CliError where it is damaged
  */
-export function seenByNode(configDir?: string): SeenByNode | undefined {
-  const held = keptIn(nodeDirectory(configDir));
-  return held && seenIn(held);
+export function nodeLogState(configDir?: string): NodeLogState | undefined {
+  const held = logRecordIn(nodeDirectory(configDir));
+  return held && logStateOf(held);
 }
 
-function seenIn({ kept }: LogRecord): SeenByNode | undefined {
+function logStateOf({ kept }: LogRecord): NodeLogState | undefined {
   const said = kept && readCheckpoint(kept.note);
   return said && { ...said, at: kept.at, by: 'This node', key: Buffer.from(kept.key).toString('base64') };
 }
@@ -82,7 +82,7 @@ function configIn(directory: string): NodeConfig | undefined {
   }
 }
 
-function keptIn(directory: string) {
+function logRecordIn(directory: string) {
   try {
     return new LogFile(directory).read();
   } catch (error) {

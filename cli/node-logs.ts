@@ -10,10 +10,10 @@ import { type Answer, answering } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
 import { isRunning } from './is-running.ts';
 import { nodeDirectory } from './node-directory.ts';
-import { interfaceHere } from './node-interface.ts';
+import { localInterface } from './node-interface.ts';
 import { interfaceOf } from './node-options.ts';
 import { requireRoot } from './root.ts';
-import { managerHere } from './service/here.ts';
+import { localManager } from './service/local-manager.ts';
 import { visible } from './visible.ts';
 
 interface LogsOptions {
@@ -25,7 +25,7 @@ interface LogsOptions {
 }
 
 const MOST_LINES = 100_000;
-const LOOK_MS = 200;
+const POLL_MS = 200;
 
 /** `mesh logs`: what the node logged, as a service or as a daemon. */
 export function defineLogs(logs: Command): void {
@@ -38,7 +38,7 @@ export function defineLogs(logs: Command): void {
       .option('--log-dir <dir>', 'where mesh up --daemon logs', '/var/log/mesh'),
     async (options: LogsOptions): Promise<Answer | undefined> => {
       requireRoot('mesh logs');
-      const interfaceName = options.interface ?? interfaceHere(nodeDirectory(options.configDir));
+      const interfaceName = options.interface ?? localInterface(nodeDirectory(options.configDir));
       const { journal, file } = await sourceOf(interfaceName, options.logDir);
       if (options.follow) {
         if (journal) await followJournal(journal, options.lines);
@@ -60,11 +60,11 @@ export async function sourceOf(
   logDirectory: string,
 ): Promise<{ readonly journal?: string; readonly file: string }> {
   const file = path.join(logDirectory, `${interfaceName}.log`);
-  const { name, state } = await managerHere().status(interfaceName);
+  const { name, state } = await localManager().status(interfaceName);
   if (state !== 'not installed') {
     // A service that was ended may have had a daemon in its place since.
     if (state !== 'running' && existsSync(file) && isHeld(interfaceName)) return { file };
-    const own = managerHere().logFile?.(interfaceName);
+    const own = localManager().logFile?.(interfaceName);
     return own === undefined ? { journal: name, file } : { file: own };
   }
   if (existsSync(file)) return { file };
@@ -122,7 +122,7 @@ async function followFile(name: string, lines: number): Promise<never> {
       copyFrom(file, at);
       closeSync(file);
       [file, at] = [openSync(name, 'r'), 0];
-    } else await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    } else await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 

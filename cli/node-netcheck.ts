@@ -27,13 +27,13 @@ import { parseRelayAddress, type RelayAddress } from '../net/relay/address.ts';
 import { type Answer, answering } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
 import { hostFirewallLines } from './host-firewall.ts';
-import { leftBehind } from './left-behind.ts';
+import { leftoverTunnel } from './leftover-tunnel.ts';
 import { noConfiguration } from './no-configuration.ts';
+import { blockedText } from './node-blocked.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
-import { shutOutText } from './node-standing.ts';
 import { refusedText } from './node-status.ts';
-import { called } from './own-command.ts';
+import { runnable } from './own-command.ts';
 import { startHint } from './start-hint.ts';
 import { visibleTexts } from './visible.ts';
 
@@ -82,10 +82,10 @@ async function check(directory: string, { relayUrl, stun }: { relayUrl?: string;
   const { graph, standing } = hasAddress
     ? await graphOf(new PlaneApi(config.server, config.deviceToken), file)
     : { graph: file.read(), standing: 'unknown' as const };
-  const shutOut = shutOutText({ node: { id: config.id }, control: { server: config.server, standing } }, directory);
+  const shutOut = blockedText({ node: { id: config.id }, control: { server: config.server, standing } }, directory);
   const servers = (stun ?? graph?.stun ?? []).map((address) => hostPortOf(address, STUN_PORT));
   const given = relayUrl === undefined ? undefined : parseRelayAddress(relayUrl);
-  const places = placesOf(graph, given);
+  const places = relayAddressesOf(graph, given);
   const [four, six, relays, bus, api, node] = await Promise.all([
     askStun(servers, 4, names),
     askStun(servers, 6, names),
@@ -107,7 +107,7 @@ async function check(directory: string, { relayUrl, stun }: { relayUrl?: string;
     silentStun: asked
       .filter((server) => !four.answered.has(server) && !six.answered.has(server))
       .map(({ host, port }) => formatHostPort(host, port)),
-    relay: nearestOf(relays) ?? nowhere(shutOut ? TOLD_NOTHING : 'the graph names no relay'),
+    relay: nearestOf(relays) ?? nowhere(shutOut ? BLOCKED_NODE : 'the graph names no relay'),
     relays,
     bus,
     api,
@@ -116,15 +116,15 @@ async function check(directory: string, { relayUrl, stun }: { relayUrl?: string;
   return { report, node, shutOut };
 }
 
-const TOLD_NOTHING = 'the control plane tells nothing to a node that it keeps out';
+const BLOCKED_NODE = 'the control plane tells nothing to a node that it keeps out';
 
 function unaskedText(servers: readonly HostPort[], isShutOut: boolean): string {
   if (servers.length > 0) return 'No STUN server was asked: DNS gives no address of one.';
-  return isShutOut ? `No STUN server was asked: ${TOLD_NOTHING}.` : 'The graph names no STUN server.';
+  return isShutOut ? `No STUN server was asked: ${BLOCKED_NODE}.` : 'The graph names no STUN server.';
 }
 
 /** The given one also where the graph names none. */
-function placesOf(graph: FullGraph | undefined, given: RelayAddress | undefined): readonly RelayPlace[] {
+function relayAddressesOf(graph: FullGraph | undefined, given: RelayAddress | undefined): readonly RelayPlace[] {
   const places = graph ? relaysOf(graph, given) : [];
   if (places.length > 0 || given === undefined) return places;
   return [{ name: MAIN_RELAY, region: undefined, capacity: 1, address: given }];
@@ -187,14 +187,14 @@ const EFFECT = {
   stun: 'only relay paths; lower direct-connection rate, of peers that have not met',
 } as const;
 
-interface Own {
+interface LocalNode {
   readonly node: NodeStatus | undefined;
   readonly shutOut: string | undefined;
   readonly directory: string;
 }
 
 /** Returns the report for people: a line for each part of the network, whatever others wrote into it. */
-export async function netcheckLines(told: NetworkReport, own: Own): Promise<readonly string[]> {
+export async function netcheckLines(told: NetworkReport, own: LocalNode): Promise<readonly string[]> {
   const report = visibleTexts(told);
   const { node, shutOut, directory } = visibleTexts(own);
   const { ipv4, ipv6, nat, silentStun } = report;
@@ -234,8 +234,8 @@ export async function netcheckLines(told: NetworkReport, own: Own): Promise<read
 }
 
 async function notUpText(directory: string): Promise<string> {
-  const left = await leftBehind(directory);
-  return ['not up.', ...(left === undefined ? [] : [left]), `Start it: ${called(startHint(directory))}`].join(' ');
+  const left = await leftoverTunnel(directory);
+  return ['not up.', ...(left === undefined ? [] : [left]), `Start it: ${runnable(startHint(directory))}`].join(' ');
 }
 
 function relayRow(relay: RelayReach, node: NodeStatus | undefined): [string, string] {

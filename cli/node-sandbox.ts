@@ -8,11 +8,11 @@ import { answering, formatIn, notice, print } from './answer.ts';
 import { outliveOutput } from './closed-output.ts';
 import type { CommandContext } from './command-context.ts';
 import { CliError, EXIT } from './exit.ts';
-import { ownPlane, serverHere } from './node-directory.ts';
+import { localServer, ownPlane } from './node-directory.ts';
 import { asCliError, exitCodeOfEnd } from './node-errors.ts';
 import { HINTS } from './node-hints.ts';
 import { busWaitOption, relayOf } from './node-options.ts';
-import { called } from './own-command.ts';
+import { runnable } from './own-command.ts';
 import { requireRoot } from './root.ts';
 import { readToken, serverOf, warnPlainHttp } from './session.ts';
 import { serverForToken } from './token-server.ts';
@@ -72,11 +72,11 @@ export function defineSandbox(sandbox: Command, { loadLauncher }: CommandContext
         level: options.level,
         command,
         env: options.env,
-        onEnrolled: tellEnrolled,
+        onEnrolled: printEnrolled,
         onStuck: () => process.exit(EXIT.unavailable),
         // With a command, standard output is the command's.
         ...(command.length === 0 && {
-          onStarted: ({ line, ...value }) => print({ value, text: `${called(line)} End it with Ctrl-C.` }, format),
+          onStarted: ({ line, ...value }) => print({ value, text: `${runnable(line)} End it with Ctrl-C.` }, format),
         }),
         ...(relay && { relayOverride: relay }),
       })
@@ -108,7 +108,7 @@ function invitationOf(options: StartOptions): Invitation {
     );
   }
   const named = options.server ?? variable('MESH_SERVER');
-  const server = (token && serverForToken(token, named, ownPlane())) ?? serverOf(named) ?? serverHere();
+  const server = (token && serverForToken(token, named, ownPlane())) ?? serverOf(named) ?? localServer();
   if (token && server) return { server, token };
   const missing = [
     ...(token ? [] : ['--token with a delegate token (or MESH_TOKEN)']),
@@ -121,7 +121,7 @@ function invitationOf(options: StartOptions): Invitation {
   throw new CliError(`Give ${missing.join(', and ')}.`, EXIT.input);
 }
 
-function tellEnrolled({ config: { id, name, server }, phase }: Enrolled): void {
+function printEnrolled({ config: { id, name, server }, phase }: Enrolled): void {
   if (phase === 'pending')
     notice(`${name} waits for approval, and goes on by itself then: ${HINTS.approve({ id, server })}`);
 }

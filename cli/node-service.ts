@@ -7,7 +7,7 @@ import { readNodeConfig } from '../client/enrol/node-config.ts';
 import { defaultInterface } from '../client/tunnel/platform.ts';
 import { type Answer, answering } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
-import { askToOpen, openedText } from './host-firewall.ts';
+import { askToOpen, hostFirewallText } from './host-firewall.ts';
 import { noConfiguration } from './no-configuration.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
@@ -15,16 +15,16 @@ import { HINTS } from './node-hints.ts';
 import { interfaceOf } from './node-options.ts';
 import { installedLauncher, ownLauncher } from './own-command.ts';
 import { requireRoot } from './root.ts';
-import { managerHere } from './service/here.ts';
+import { localManager } from './service/local-manager.ts';
 import type { NodeService, ServiceManager, ServiceStatus } from './service/service.ts';
-import { UNFIT_FOR_PLACES } from './service/systemd-unit.ts';
+import { UNQUOTABLE } from './service/systemd-unit.ts';
 import { requireUpOptions, withUpOptions } from './service/up-options.ts';
 
 /** A node that has not ended within this goes on by itself. */
 const SETTLE_MS = 10_000;
 /** Longest wait for an overlay whose host is to be opened, as of `mesh up --daemon`. */
 const OPEN_MS = 60_000;
-const LOOK_MS = 200;
+const POLL_MS = 200;
 
 interface ServiceOptions {
   readonly interface: string;
@@ -74,7 +74,7 @@ export function defineService(service: Command): void {
 async function install(options: readonly string[], given: ServiceOptions): Promise<Answer> {
   await requireUpOptions(options);
   const service = serviceOf(options, given);
-  const manager = managerHere();
+  const manager = localManager();
   if (given.print)
     return { value: { text: manager.render(service) }, text: manager.render(service).trimEnd().split('\n') };
   requireRoot('mesh service install');
@@ -91,10 +91,10 @@ async function install(options: readonly string[], given: ServiceOptions): Promi
     );
   }
   const opens = options.includes('--open-firewall');
-  const opened = opens && isUp ? await openedHost(service.directory) : undefined;
+  const opened = opens && isUp ? await openHostFirewall(service.directory) : undefined;
   const lines = [
     `${status.name} is installed (${status.file}) and ${status.state}${isUp ? '' : '; its node does not answer yet, and goes on trying'}.`,
-    ...(opened ? [openedText(opened, service.directory)] : []),
+    ...(opened ? [hostFirewallText(opened, service.directory)] : []),
     ...(opens && !opened ? ['The firewall of this host is looked at, and opened, once the overlay is up.'] : []),
   ];
   return {
@@ -111,7 +111,7 @@ async function start({ interface: name }: ServiceOptions): Promise<Answer> {
   requireRoot('mesh service start');
   requireManager();
   requireInstalled(await statusOf(name), name);
-  await ran(() => managerHere().start(name));
+  await ran(() => localManager().start(name));
   return statusAnswer(await statusOf(name), name);
 }
 
@@ -119,7 +119,7 @@ async function uninstall({ interface: name }: ServiceOptions): Promise<Answer> {
   requireRoot('mesh service uninstall');
   requireManager();
   const { name: unit } = await statusOf(name);
-  const wasThere = await ran(() => managerHere().uninstall(name));
+  const wasThere = await ran(() => localManager().uninstall(name));
   if (!wasThere) throw new CliError(`There is no service ${unit} on this machine.`, EXIT.notFound);
   return {
     value: { name: unit, state: 'not installed' },
@@ -136,7 +136,7 @@ function serviceOf(options: readonly string[], { configDir, interface: interface
   if ([directory, ...software, ...options].some((word) => /\p{Cc}/u.test(word)))
     throw new CliError('A service takes no line breaks or control characters in paths and options.', EXIT.input);
   const launcher = installedLauncher();
-  const unfit = [directory, ...software, launcher].find((place) => UNFIT_FOR_PLACES.test(place));
+  const unfit = [directory, ...software, launcher].find((place) => UNQUOTABLE.test(place));
   if (unfit !== undefined && process.platform !== 'darwin')
     throw new CliError(`systemd takes no colon, quote or backslash in ${unfit}: use another directory.`, EXIT.input);
   return {
@@ -157,17 +157,17 @@ async function settled({ directory, interfaceName }: NodeService): Promise<{ sta
     const isUp = answer !== undefined;
     const status = await statusOf(interfaceName);
     if (isUp || status.state !== 'running' || performance.now() > deadline) return { status, isUp };
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 
 /** Returns the host firewall after the opening; undefined where the overlay is not up in time. */
-async function openedHost(directory: string): Promise<HostFirewallStatus | undefined> {
+async function openHostFirewall(directory: string): Promise<HostFirewallStatus | undefined> {
   const deadline = performance.now() + OPEN_MS;
   while (performance.now() < deadline) {
     const opened = await askToOpen(directory).catch(() => undefined);
     if (opened) return opened;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
   return undefined;
 }
@@ -199,7 +199,7 @@ function requireManager(): void {
 }
 
 async function statusOf(interfaceName: string): Promise<ServiceStatus> {
-  return ran(() => managerHere().status(interfaceName));
+  return ran(() => localManager().status(interfaceName));
 }
 
 function statusAnswer(status: ServiceStatus, interfaceName: string): Answer {
@@ -208,7 +208,7 @@ function statusAnswer(status: ServiceStatus, interfaceName: string): Answer {
   const lines = [
     `${name} is ${state}${pid === null ? '' : ` (pid ${pid})`}, ${atBoot ? 'starts' : 'does not start'} with the machine`,
     detail,
-    `Log: ${managerHere().logHint(interfaceName)}`,
+    `Log: ${localManager().logHint(interfaceName)}`,
   ];
   return { value: status, text: lines, ...(state !== 'running' && { exitCode: EXIT.negative }) };
 }

@@ -6,7 +6,7 @@ import { asUser } from '../test/kits/process/as-user.ts';
 import { OPEN, peerStatus as peer, nodeStatus as status } from '../test/kits/records/node-status.ts';
 import { verifies } from '../test/verifies.ts';
 import { reasonOf, statusText } from './node-status.ts';
-import { called } from './own-command.ts';
+import { runnable } from './own-command.ts';
 
 // Others are told to use sudo.
 beforeEach(() => asUser(0));
@@ -88,7 +88,7 @@ test('a node without peers says what may be the reason, and who knows which it i
   const text =
     'No peers: this node is the only one in its network, or no policy lets it and another one talk. Which of both: ' +
     'mesh admin list-peers --server https://mesh.example.net';
-  expect(statusText(status([]), NOW)).toContain(called(text));
+  expect(statusText(status([]), NOW)).toContain(runnable(text));
 });
 
 test('a checkpoint of the audit log that the node refused stands in its status', () => {
@@ -116,7 +116,7 @@ test.each([
   ],
 ] as const)('a node that is %s says so, and what lets it in', (standing, text) => {
   const { control, ...rest } = status([]);
-  expect(statusText({ ...rest, control: { ...control, standing } }, NOW)).toContain(called(text));
+  expect(statusText({ ...rest, control: { ...control, standing } }, NOW)).toContain(runnable(text));
 });
 
 test('a name that awaits approval stands beside the one that the node has', () => {
@@ -140,16 +140,16 @@ test('a chain of the host that is closed to the overlay stands in the status, wi
       .split('\n')
       .filter((row) => row.startsWith('Host firewall  '))
       .map((row) => row.slice(15));
-  const opens = called('mesh up --open-firewall --config-dir /srv/node');
+  const opens = runnable('mesh up --open-firewall --config-dir /srv/node');
   expect(rows({})).toEqual([]);
   expect(rows({ blocked: [blocked] })).toEqual([
     `inet filter input is closed. To open it: nft insert, or while this node is up: ${opens}`,
   ]);
   expect(rows({ opened: 'ufw' })).toEqual([
-    called('accepts the overlay by ufw until mesh down --config-dir /srv/node'),
+    runnable('accepts the overlay by ufw until mesh down --config-dir /srv/node'),
   ]);
   expect(rows({ opened: 'nft', lookedAt: '2026-01-01T11:59:57.000Z' })).toEqual([
-    called('accepts the overlay by nft until mesh down --config-dir /srv/node (as of 3s ago)'),
+    runnable('accepts the overlay by nft until mesh down --config-dir /srv/node (as of 3s ago)'),
   ]);
   expect(rows({ blocked: [blocked], openTrouble: 'not opened: ufw failed' })).toEqual([
     'not opened: ufw failed',

@@ -8,10 +8,10 @@ import { parseInstant } from '../core/base/time.ts';
 import { type Answer, answering } from './answer.ts';
 import { hostFirewallLines } from './host-firewall.ts';
 import { nodeStatus } from './node-agent.ts';
+import { withoutOverlayText } from './node-blocked.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { HINTS, renumberText } from './node-hints.ts';
-import { withoutOverlayText } from './node-standing.ts';
-import { called } from './own-command.ts';
+import { runnable } from './own-command.ts';
 import { requireRoot } from './root.ts';
 import { visibleTexts } from './visible.ts';
 
@@ -64,7 +64,7 @@ function withoutPeers(status: NodeStatus, directory?: string): string {
   const down = withoutOverlayText(status, directory);
   if (down !== undefined) return down;
   // A node is not told of peers that policy hides from it.
-  return called(
+  return runnable(
     `No peers: this node is the only one in its network, or no policy lets it and another one talk. Which of both: ${HINTS.listPeers({ server: status.control.server })}`,
   );
 }
@@ -95,7 +95,8 @@ function head(status: NodeStatus, now: number, directory: string): string[] {
   rows.push(['Audit log', logText(log, now)]);
   rows.push(...routeRows(status));
   if (node.expiresAt !== null) rows.push(['Ends', node.expiresAt]);
-  for (const text of [control.trouble, troubleText(status, directory)]) if (text) rows.push(['Trouble', called(text)]);
+  for (const text of [control.trouble, troubleText(status, directory)])
+    if (text) rows.push(['Trouble', runnable(text)]);
   return rows.map(([name, text]) => `${name.padEnd(15)}${text}`);
 }
 
@@ -113,7 +114,7 @@ function routeRows({ control: { server }, routes: { accepted, refused, carried }
       ? [
           [
             'Warning',
-            called(
+            runnable(
               `The block ${carried.cidr} stays routed as by an earlier version, although ${carried.reason}. ${carried.remedy}`,
             ),
           ] as [string, string],
@@ -153,7 +154,7 @@ function relayRow({
 
 function namesText({ domain, server, resolver, trouble }: NonNullable<NodeStatus['names']>): string {
   const where = server === null ? 'not served' : `${domain} at ${server}`;
-  if (trouble) return `${where}; ${called(trouble)}`;
+  if (trouble) return `${where}; ${runnable(trouble)}`;
   return resolver === null ? where : `${where}, by ${resolver}`;
 }
 

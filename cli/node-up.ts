@@ -10,7 +10,7 @@ import type { CommandContext } from './command-context.ts';
 import { CliError, EXIT } from './exit.ts';
 import { openOnRunning } from './host-firewall.ts';
 import { noConfiguration } from './no-configuration.ts';
-import { greetingText, notGoingOn, runInBackground, tellParent } from './node-daemon.ts';
+import { greetingText, notifyParent, runInBackground, stoppedError } from './node-daemon.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { asCliError, exitCodeOfEnd } from './node-errors.ts';
 import { acceptRoutesOption, ageOf, busWaitOption, interfaceOf, portOf, relayOf } from './node-options.ts';
@@ -78,7 +78,7 @@ export function defineUp(command: Command, { loadLauncher }: CommandContext): vo
       const told = isWithoutConfiguration(error)
         ? noConfiguration(nodeDirectory(options.configDir))
         : asCliError(error);
-      if (options.daemonChild) await tellParent(told);
+      if (options.daemonChild) await notifyParent(told);
       throw told;
     }
   });
@@ -117,10 +117,13 @@ function nodeOptions(options: UpOptions, format: Format): NodeOptions {
     ...(options.acceptRoutes && { acceptRoutes: options.acceptRoutes }),
     onStuck: () => process.exit(EXIT.unavailable),
     ...(options.daemonChild
-      ? { logDirectory: options.logDir, onStarted: (greeting) => tellParent(notGoingOn(greeting, facts()) ?? greeting) }
+      ? {
+          logDirectory: options.logDir,
+          onStarted: (greeting) => notifyParent(stoppedError(greeting, facts()) ?? greeting),
+        }
       : {
           onStarted: (greeting) => {
-            const ended = notGoingOn(greeting, facts());
+            const ended = stoppedError(greeting, facts());
             if (ended) throw ended;
             const { line: _, ...value } = greeting;
             return print({ value, text: greetingText(greeting, ' End it with Ctrl-C.').split('\n') }, format);

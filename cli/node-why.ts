@@ -5,9 +5,9 @@ import { echo, type LargePackets, largePackets, lossText } from './echo.ts';
 import { CliError, EXIT } from './exit.ts';
 import { hostFirewallLines } from './host-firewall.ts';
 import { inLocalTime } from './local-time.ts';
+import { blockedText } from './node-blocked.ts';
 import { HINTS } from './node-hints.ts';
-import { shutOutText } from './node-standing.ts';
-import { called } from './own-command.ts';
+import { runnable } from './own-command.ts';
 import { isOwn, type OwnNode, ownNode } from './own-node.ts';
 import { isNamed, ownVerdict } from './own-verdict.ts';
 import { type TargetOptions, targetOf } from './session.ts';
@@ -69,7 +69,7 @@ async function why(pair: Pair, options: WhyOptions): Promise<Answer> {
     return await answerOf(pair, own, { policy, path, back, unknown: [] });
   } catch (error) {
     if (!(error instanceof CliError) || !isWithoutPlane(error) || !isOfItsPlane(target, own)) throw error;
-    if (!isOwn(own, pair.from) && !isOwn(own, pair.to)) throw beyondOwn(pair, own, error);
+    if (!isOwn(own, pair.from) && !isOwn(own, pair.to)) throw notOwnNodeError(pair, own, error);
     return answerOf(pair, own, withoutPlane(pair, options, own, error));
   }
 }
@@ -84,7 +84,7 @@ function isOfItsPlane(target: TargetOptions, { config }: OwnNode): boolean {
   return config !== undefined && URL.parse(targetOf(target).server)?.origin === URL.parse(config.server)?.origin;
 }
 
-interface Known {
+interface PairFacts {
   readonly policy: Verdict | null;
   readonly path: ReportedPath | null;
   readonly back: ReportedPath | null;
@@ -93,12 +93,12 @@ interface Known {
 }
 
 /** @throws CliError where the graph of this node has no such peer */
-function withoutPlane(pair: Pair, { protocol, port }: WhyOptions, own: OwnNode, error: CliError): Known {
+function withoutPlane(pair: Pair, { protocol, port }: WhyOptions, own: OwnNode, error: CliError): PairFacts {
   const isFromSelf = isOwn(own, pair.from);
   const other = isFromSelf ? pair.to : pair.from;
   const rest = `How ${other} reaches this node, the control plane knows`;
   const unknown = [`${rest}. ${remedyOf(own, error)}`];
-  const isShutOut = own.status !== undefined && shutOutText(own.status) !== undefined;
+  const isShutOut = own.status !== undefined && blockedText(own.status) !== undefined;
   if (isShutOut) return { policy: null, path: null, back: null, unknown: [] };
   if (!own.graph) throw new CliError(`This node was told of no network yet. ${remedyOf(own, error)}`, error.exitCode);
   const policy = ownVerdict(own.graph, { ...pair, protocol, port, now: Date.now() });
@@ -113,7 +113,7 @@ function withoutPlane(pair: Pair, { protocol, port }: WhyOptions, own: OwnNode, 
   return { policy, path: isFromSelf ? path : null, back: isFromSelf ? null : path, unknown };
 }
 
-function beyondOwn({ from, to }: Pair, own: OwnNode, error: CliError): CliError {
+function notOwnNodeError({ from, to }: Pair, own: OwnNode, error: CliError): CliError {
   return new CliError(
     `${own.config?.name} knows of pairs that it is one of, and of none between ${from} and ${to}. ${remedyOf(own, error)}`,
     error.exitCode,
@@ -127,10 +127,10 @@ function remedyOf({ config, status }: OwnNode, { exitCode, message }: CliError):
   return `Sign in to the control plane: ${HINTS.login({ server: config?.server })}`;
 }
 
-async function answerOf(pair: Pair, own: OwnNode, { policy, path, back, unknown }: Known): Promise<Answer> {
+async function answerOf(pair: Pair, own: OwnNode, { policy, path, back, unknown }: PairFacts): Promise<Answer> {
   const { from, to } = pair;
   const { status } = own;
-  const shutOut = status && (isOwn(own, from) || isOwn(own, to)) ? shutOutText(status, own.directory) : undefined;
+  const shutOut = status && (isOwn(own, from) || isOwn(own, to)) ? blockedText(status, own.directory) : undefined;
   const host = isOwn(own, to) ? status?.firewall : undefined;
   const hostLines = host ? hostFirewallLines(host, own.directory) : [];
   const blocked = host?.blocked ?? [];
@@ -143,7 +143,7 @@ async function answerOf(pair: Pair, own: OwnNode, { policy, path, back, unknown 
     ...(isOnePeer ? [] : pathTexts(pair, own, { path, back, isAsked })),
     ...hostLines.map((line) => `The firewall of ${to}'s own host: ${line}`),
     ...(large?.isLost ? [lossText(to, large)] : []),
-    ...unknown.map(called),
+    ...unknown.map(runnable),
   ];
   const isNegative = shutOut !== undefined || policy?.denied || blocked.length > 0 || large?.isLost;
   return {
@@ -204,7 +204,7 @@ function turned({ from, to }: Pair): Pair {
 function pathTexts(
   pair: Pair,
   own: OwnNode,
-  { path, back, isAsked }: Pick<Known, 'path' | 'back'> & { readonly isAsked: boolean },
+  { path, back, isAsked }: Pick<PairFacts, 'path' | 'back'> & { readonly isAsked: boolean },
 ): string[] {
   return [
     ...(path || isAsked ? [pathText(pair, path, own)] : []),

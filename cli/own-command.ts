@@ -86,18 +86,18 @@ const TARGETLESS: ReadonlySet<string> = new Set([
 ]);
 
 /** The server and workspace named on this command line, which commands in hints have to name too. */
-let given: { readonly server?: string; readonly workspace?: string } = {};
+let hintTarget: { readonly server?: string; readonly workspace?: string } = {};
 
 /** Has hints carry the server and the workspace that the command line names. */
-export function hintAt(target: { readonly server?: string; readonly workspace?: string }): void {
-  given = target;
+export function setHintTarget(target: { readonly server?: string; readonly workspace?: string }): void {
+  hintTarget = target;
 }
 
 /**
  * A text for people with each `mesh <command>` in it as this shell can run it, for the same server and workspace, and each
  * `meshd <command>`.
  */
-export function called(text: string): string {
+export function runnable(text: string): string {
   return text.replace(COMMAND, (hint, name: 'mesh' | 'meshd', verb: string, at: number) => {
     if (!(name === 'mesh' ? KNOWN : OF_MESHD).has(verb)) return hint;
     const [options = ''] = text.slice(at + hint.length).split(BEHIND, 1);
@@ -111,8 +111,8 @@ const BEHIND = /\n|(?<![\w/.-])meshd? /;
 
 /** A command that names its server is not told of another one. */
 function settingsFor(options: string): string {
-  const server = / --server /.test(options) ? undefined : given.server;
-  return Object.entries({ MESH_SERVER: server, MESH_WORKSPACE: given.workspace })
+  const server = / --server /.test(options) ? undefined : hintTarget.server;
+  return Object.entries({ MESH_SERVER: server, MESH_WORKSPACE: hintTarget.workspace })
     .map(([name, value]) => (value === undefined ? '' : `${name}=${quoted(value)} `))
     .join('');
 }

@@ -7,9 +7,9 @@ import { type Answer, answering } from './answer.ts';
 import { callOperation } from './call-operation.ts';
 import { exitOf } from './failed.ts';
 import { renderedMarkdown } from './markdown.ts';
+import { noticePending } from './pending-approval.ts';
 import { sessionAt, type Target, type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
-import { tellWaiting } from './waiting.ts';
 
 interface PlanOptions extends TargetOptions {
   readonly apply?: boolean;
@@ -52,7 +52,7 @@ export async function applyPlan(
 ): Promise<Answer> {
   const values = { plan_id: plan.plan_id, approved_by: approver ?? (await ownName(target)) };
   const workflow = await callOperation(target, applyNetworkChange, values);
-  tellWaiting(workflow);
+  noticePending(workflow);
   return { value: { plan, workflow }, text: [...shown, workflow.message], ...exitOf(workflow) };
 }
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { YamlError } from '../core/base/ports.ts';
 import { type AssertionResult, assertionSchema, checkAssertions } from '../core/reachability/assertions.ts';
-import { compileDivided } from '../core/reachability/divided.ts';
+import { compileDivided } from '../core/reachability/divided-network.ts';
 import { simulatedModel, simulateInputSchema } from '../core/reachability/simulate.ts';
 import { parseYaml } from '../tools/yaml.ts';
 import { type Answer, answering } from './answer.ts';

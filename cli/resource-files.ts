@@ -59,7 +59,7 @@ export async function readDocuments(from: string): Promise<Documents & { readonl
   const isDirectory = from !== '-' && (await isDirectoryAt(from));
   if (!isDirectory) {
     const read = [[from, documentsOf(from, await readText(from))]] as const;
-    return { ...placed(read), isExport: false, isDirectory };
+    return { ...joinedDocuments(read), isExport: false, isDirectory };
   }
   const names = await filesBelow(from);
   if (names.length === 0) throw new CliError(`${from} has no YAML or JSON files.`, EXIT.input);
@@ -67,7 +67,7 @@ export async function readDocuments(from: string): Promise<Documents & { readonl
   for (const name of names) texts.push([name, await readText(path.join(from, name))]);
   const read = texts.map(([name, text]) => [name, documentsOf(name, text)] as const);
   requireNoneEmpty(read);
-  return { ...placed(read), isExport: await isThere(path.join(from, MARKER)), isDirectory };
+  return { ...joinedDocuments(read), isExport: await isThere(path.join(from, MARKER)), isDirectory };
 }
 
 async function isDirectoryAt(place: string): Promise<boolean> {
@@ -114,7 +114,7 @@ function requireNoneEmpty(files: readonly ReadFile[]): void {
 /** Files that one message names. */
 const MAX_NAMED = 20;
 
-function placed(files: readonly ReadFile[]): Omit<Documents, 'isExport'> {
+function joinedDocuments(files: readonly ReadFile[]): Omit<Documents, 'isExport'> {
   const found = files.flatMap(([name, own]) =>
     own.map((document, at) => [own.length > 1 ? `${name}, document ${at + 1}` : name, document] as const),
   );
@@ -146,7 +146,7 @@ export function nameOf(document: unknown): { readonly kind: unknown; readonly na
 }
 
 /** Names the files of the documents in the error of a call that is refused. */
-export async function sayingFiles<T>({ places }: Pick<Documents, 'places'>, call: () => Promise<T>): Promise<T> {
+export async function withFileNames<T>({ places }: Pick<Documents, 'places'>, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {

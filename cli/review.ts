@@ -14,17 +14,17 @@ import { callOperation } from './call-operation.ts';
 import { CliError, EXIT } from './exit.ts';
 import { exitOf } from './failed.ts';
 import { inLocalTime } from './local-time.ts';
+import { noticePending, pendingWorkflowOf } from './pending-approval.ts';
 import { type Target, type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
-import { tellWaiting, waitingIn } from './waiting.ts';
 
 interface ReviewOptions extends TargetOptions {
   readonly note?: string;
 }
 
-type Reviewed = z.output<typeof getWorkflow.output>;
+type ReviewResult = z.output<typeof getWorkflow.output>;
 type Peer = z.output<typeof getPeer.output>;
-type ConcernedPeer = Pick<Peer, 'id' | 'name' | 'publicKey'> & Partial<Pick<Reviewed['peers'][number], 'renames'>>;
+type ConcernedPeer = Pick<Peer, 'id' | 'name' | 'publicKey'> & Partial<Pick<ReviewResult['peers'][number], 'renames'>>;
 
 /** `mesh approve`: lets what waits for a person happen, be it a change or a peer. */
 export function defineApprove(command: Command): void {
@@ -57,7 +57,7 @@ async function reviewAll(
 ): Promise<Answer> {
   const ids = given.map((text) => text.trim()).filter((id) => id !== '');
   const [only, ...others] = ids;
-  if (only === undefined) return noneNamed(verb, targetOf(options));
+  if (only === undefined) return listPending(verb, targetOf(options));
   if (others.length === 0) return reviewOne(only);
   const answers: Answer[] = [];
   for (const [at, id] of ids.entries()) {
@@ -80,10 +80,10 @@ async function reviewAll(
   return { value, text: texts.flat(), ...(exitCode !== undefined && { exitCode }) };
 }
 
-const WAITING = { Id: 'id', 'Asked by': 'requestedBy', 'What it does': 'what' } as const;
+const PENDING = { Id: 'id', 'Asked by': 'requestedBy', 'What it does': 'what' } as const;
 
 /** Lists what waits, and how to answer it; the exit code says that nothing was named, where anything waits. */
-async function noneNamed(verb: string, target: Target): Promise<Answer> {
+async function listPending(verb: string, target: Target): Promise<Answer> {
   const [workflows, peers] = await Promise.all([
     callOperation(target, listWorkflows, { status: 'pending', limit: NAMED }),
     callOperation(target, listPeers, { phase: 'pending', limit: NAMED }),
@@ -99,7 +99,7 @@ async function noneNamed(verb: string, target: Target): Promise<Answer> {
   ];
   if (items.length === 0) return { value: { items }, text: `Nothing waits for approval: there is nothing to ${verb}.` };
   const hint = `To ${verb} one: mesh ${verb} ${items[0]?.id}`;
-  return { value: { items }, columns: WAITING, hints: [hint], exitCode: EXIT.input };
+  return { value: { items }, columns: PENDING, hints: [hint], exitCode: EXIT.input };
 }
 
 /** Maximum waiting items listed of each kind. */
@@ -117,13 +117,13 @@ async function review(
     for (const peer of peers) notice(peerLine(peer));
   }
   const value = await callOperation(targetOf(options), operation, { id, ...(note !== undefined && { note }) });
-  const { status, summary, error } = value as Reviewed;
-  const text = [`${id} is ${status}: ${error ?? summary}`, ...next(value as Reviewed)];
+  const { status, summary, error } = value as ReviewResult;
+  const text = [`${id} is ${status}: ${error ?? summary}`, ...next(value as ReviewResult)];
   return { value, text, ...exitOf(value) };
 }
 
 /** Returns the next steps where the change was not carried out. */
-function next({ status, summary, awaits }: Reviewed): readonly string[] {
+function next({ status, summary, awaits }: ReviewResult): readonly string[] {
   switch (status) {
     case 'failed':
       return [`Nothing has changed. To go on, ask for the change again: ${summary}`];
@@ -168,8 +168,8 @@ async function reject(target: Target, id: string): Promise<Answer> {
 }
 
 function answerOf(value: unknown): Answer {
-  tellWaiting(value);
-  if (waitingIn(value) !== undefined) return { value };
+  noticePending(value);
+  if (pendingWorkflowOf(value) !== undefined) return { value };
   const { name, status } = value as Peer;
   return { value, text: `${name} is ${status.phase}${status.address === null ? '' : ` as ${status.address}`}.` };
 }

@@ -3,17 +3,17 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { isLoopback } from '../core/base/loopback.ts';
-import { ifIs, json, type Of, object, text } from '../core/base/shape.ts';
+import { type Infer, ifIs, json, object, text } from '../core/base/shape.ts';
 import { notice } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
 import { nodeServer } from './node-directory.ts';
-import { hintAt } from './own-command.ts';
+import { setHintTarget } from './own-command.ts';
 import { systemFailure } from './system-failure.ts';
 import { variable } from './variable.ts';
 
 /** The stored session of the last login. The server is retained after a logout. */
 const sessionShape = object({ server: text(2_048) }, { token: text(4_096), username: text(256), workspace: text(256) });
-export type Session = Of<typeof sessionShape>;
+export type Session = Infer<typeof sessionShape>;
 
 export const DEFAULT_SERVER = 'http://127.0.0.1:18090';
 
@@ -96,7 +96,7 @@ let warnedOf: string | undefined;
 
 /** Which control plane to call and as whom: options, then environment, then the stored session. */
 export function targetOf(options: TargetOptions): Target {
-  hintAt(options);
+  setHintTarget(options);
   const server = serverOf(options.server) ?? DEFAULT_SERVER;
   const session = sessionAt(server);
   const token = readToken(options.token) ?? session?.token;

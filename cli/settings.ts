@@ -8,9 +8,9 @@ import { callOperation } from './call-operation.ts';
 import { CliError, EXIT } from './exit.ts';
 import { terminalWidth, wrapped } from './fit.ts';
 import { parseJsonOr } from './operation-options.ts';
+import { noticePending, pendingWorkflowOf } from './pending-approval.ts';
 import { type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
-import { tellWaiting, waitingIn } from './waiting.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -34,8 +34,8 @@ async function set(pairs: readonly string[], options: TargetOptions): Promise<An
   const target = targetOf(options);
   const body = pairs.reduce<Json>((patch, pair) => merged(patch, patchOf(pair)), {});
   const value = await callOperation(target, updateWorkspace, body);
-  tellWaiting(value);
-  return { value: waitingIn(value) === undefined ? settingsOf(value) : value };
+  noticePending(value);
+  return { value: pendingWorkflowOf(value) === undefined ? settingsOf(value) : value };
 }
 
 function settingsOf({ displayName, maxNodeCount, settings }: z.output<typeof getWorkspace.output>): Json {

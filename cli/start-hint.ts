@@ -1,6 +1,6 @@
 import { defaultInterface } from '../client/tunnel/platform.ts';
 import { HINTS } from './node-hints.ts';
-import { managerHere } from './service/here.ts';
+import { localManager } from './service/local-manager.ts';
 
 /** How the node of a directory is started here: as a service where it is one. @param acceptable see `HintFacts` */
 export function startHint(directory: string, acceptable?: string): string {
@@ -9,7 +9,7 @@ export function startHint(directory: string, acceptable?: string): string {
 
 /** Undefined where the node of a directory is no service. */
 export function serviceStart(directory: string): string | undefined {
-  const found = managerHere().find(directory);
+  const found = localManager().find(directory);
   if (found === undefined) return undefined;
   return HINTS.startService(found === defaultInterface(process.platform) ? {} : { interfaceName: found });
 }

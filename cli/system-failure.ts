@@ -14,7 +14,7 @@ export function systemFailure(error: unknown): string | undefined {
   if (place === undefined) return undefined;
   switch (code === 'ERR_SQLITE_ERROR' ? SQLITE[(errcode ?? 0) & 0xff] : code) {
     case 'ENOENT':
-      return `${missing(place)} is not there: make it, or name another place.`;
+      return `${missingPath(place)} is not there: make it, or name another place.`;
     case 'ENOTDIR':
     case 'EEXIST':
       return `${place} cannot be made: something else stands in its way. Move that, or name another place.`;
@@ -41,7 +41,7 @@ export function systemFailure(error: unknown): string | undefined {
 }
 
 /** The outermost directory that is not there, or the file itself. */
-function missing(place: string): string {
+function missingPath(place: string): string {
   const parent = path.dirname(place);
-  return existsSync(parent) || parent === place ? place : missing(parent);
+  return existsSync(parent) || parent === place ? place : missingPath(parent);
 }

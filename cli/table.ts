@@ -87,7 +87,7 @@ interface Column {
   readonly isEmpty: boolean;
 }
 
-interface Fitted {
+interface FittedTable {
   readonly kept: readonly Column[];
   readonly widths: readonly number[];
   /** The text that has no room beside the others, and stands below each row. */
@@ -95,7 +95,7 @@ interface Fitted {
 }
 
 /** Leaves out empty columns where a table is too wide, then breaks texts or moves one below, then leaves out columns from the right. */
-function fitted(rows: readonly Row[], columns: Columns, width: number): Fitted {
+function fitted(rows: readonly Row[], columns: Columns, width: number): FittedTable {
   const all = Object.entries(columns).map(([title, path], at) => columnOf(title, rows, path, at > 0));
   const named = sizeOf(all.map(({ natural }) => natural)) <= width ? all : all.filter(({ isEmpty }) => !isEmpty);
   const longest = named.filter(({ isText }) => isText).toSorted((a, b) => b.natural - a.natural)[0];
@@ -198,12 +198,12 @@ function pairsOf(value: unknown, path = ''): readonly Pair[] {
       pairsOf(inner, `${path === '' ? '' : `${path}.`}${visibleLine(field)}`),
     );
   }
-  const shown = isObject && Object.keys(value).length === 0 ? NOTHING : shownValue(value);
+  const shown = isObject && Object.keys(value).length === 0 ? NOTHING : valueText(value);
   return [[path === '' ? 'value' : path, shown]];
 }
 
 /** Shows the time itself too: in a record it may be what somebody looks for. */
-function shownValue(value: unknown): string {
+function valueText(value: unknown): string {
   if (Array.isArray(value)) return value.map(cellOf).join(', ');
   if (typeof value !== 'string') return cellOf(value);
   const relative = relativeTime(value);

@@ -13,9 +13,9 @@ import { callOperation } from './call-operation.ts';
 import { confirm } from './confirm.ts';
 import { allPages } from './list-commands.ts';
 import { readText } from './operation-options.ts';
+import { noticePending, pendingWorkflowOf } from './pending-approval.ts';
 import { type Target, type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
-import { tellWaiting, waitingIn } from './waiting.ts';
 import { existingWorkspace } from './workspace.ts';
 
 interface AddOptions extends TargetOptions {
@@ -34,7 +34,7 @@ interface YesOptions extends TargetOptions {
   readonly yes?: boolean;
 }
 
-type Left = ReturnType<typeof updateUser.output.parse>;
+type RemovalAnswer = ReturnType<typeof updateUser.output.parse>;
 
 const PASSWORD_STDIN = [
   '--password-stdin',
@@ -93,7 +93,7 @@ async function add(username: string, options: AddOptions): Promise<Answer> {
     ...(role !== undefined && { role }),
     ...(displayName !== undefined && { displayName }),
   });
-  if (waitingIn(made) !== undefined) return answerOf(made, []);
+  if (pendingWorkflowOf(made) !== undefined) return answerOf(made, []);
   const lines = [`Added ${username}.`, ...passwordLines(password, isMade), ...noticeIn(made)];
   const value = { ...(made as object), ...(isMade && { password }) };
   if (member === undefined) {
@@ -105,8 +105,8 @@ async function add(username: string, options: AddOptions): Promise<Answer> {
     notice(lines);
     throw error;
   });
-  tellWaiting(joined);
-  const isWaiting = waitingIn(joined) !== undefined;
+  noticePending(joined);
+  const isWaiting = pendingWorkflowOf(joined) !== undefined;
   return {
     value: { ...value, member: joined },
     text: isWaiting ? lines : [...lines, `It is ${member} of the workspace.`, ...noticeIn(joined)],
@@ -128,7 +128,7 @@ async function reset(username: string, options: ResetOptions): Promise<Answer> {
   }
   const { password, isMade } = await initialPassword(options);
   const value = await callOperation(target, updateUser, { username, password });
-  if (waitingIn(value) !== undefined) return answerOf(value, []);
+  if (pendingWorkflowOf(value) !== undefined) return answerOf(value, []);
   const text = [
     `${username} has a new password; its sessions and API tokens have ended.`,
     ...passwordLines(password, isMade),
@@ -139,7 +139,7 @@ async function reset(username: string, options: ResetOptions): Promise<Answer> {
 async function disable(username: string, { yes, ...options }: YesOptions): Promise<Answer> {
   const target = targetOf(options);
   const before = await callOperation(target, updateUser, { username, disabled: true, dryRun: true });
-  const lines = leftLines(before);
+  const lines = leftoverLines(before);
   if (!yes) {
     notice([`Disabling ${username} ends its sessions and API tokens.`, ...lines]);
     if (!(await confirm(`Disable ${username}?`))) return { value: before, text: 'Nothing was changed.' };
@@ -149,7 +149,7 @@ async function disable(username: string, { yes, ...options }: YesOptions): Promi
 }
 
 /** Returns what ends with an account, and what passes to others. */
-function leftLines({ left = [], omitted_left: omitted = 0 }: Left): readonly string[] {
+function leftoverLines({ left = [], omitted_left: omitted = 0 }: RemovalAnswer): readonly string[] {
   const lines = left.map(({ workspace, type, name, becomes, to }) => {
     const fate = becomes === 'ends' ? 'ends' : `passes to ${to ?? 'the workspace, without an owner'}`;
     return `  ${type.replaceAll('_', ' ')} ${name} in ${workspace} ${fate}`;
@@ -164,8 +164,8 @@ function noticeIn(value: unknown): readonly string[] {
 }
 
 function answerOf(value: unknown, text: readonly string[]): Answer {
-  tellWaiting(value);
-  return waitingIn(value) === undefined ? { value, text } : { value };
+  noticePending(value);
+  return pendingWorkflowOf(value) === undefined ? { value, text } : { value };
 }
 
 async function initialPassword({ passwordStdin }: { readonly passwordStdin?: boolean }) {

@@ -1,9 +1,9 @@
 import { MAX_NEWCOMERS } from '../core/authority/newcomers.ts';
-import { catalogueOf } from '../core/compliance/catalogue.ts';
+import { catalogOf } from '../core/compliance/catalog.ts';
 import { checkOf } from '../core/compliance/checks/index.ts';
 import { ASSESSMENT_HOUR } from '../core/compliance/due.ts';
 import { FRAMEWORKS } from '../core/compliance/frameworks.ts';
-import { KEPT_YEARS } from '../core/compliance/kept.ts';
+import { RETENTION_YEARS } from '../core/compliance/retention.ts';
 import { scopeRule } from '../core/compliance/scope.ts';
 import { MAX_PERIOD_DAYS } from '../core/model/frameworks.ts';
 
@@ -108,7 +108,7 @@ why), \`compliance.mitigation\` (what makes an insecure service safe).
 
 ## Kept assessments
 
-Each assessment is kept as it was made for ${KEPT_YEARS} years (\`evidence_id\`), whatever becomes of the network: \`list_assessments\` shows how
+Each assessment is kept as it was made for ${RETENTION_YEARS} years (\`evidence_id\`), whatever becomes of the network: \`list_assessments\` shows how
 the score went, \`get_assessment\` shows one, \`compare_assessments\` the controls that changed their status. HIPAA asks for six years of
 documentation: keep copies. States of the network are kept for a year, 90 days in the Community edition. \`mesh compliance trend\`
 (\`GET /api/v1/ai/compliance/assessments/trend?framework=soc2\`) has score and results over time, for a chart.
@@ -180,7 +180,7 @@ const RESTS_ON = {
 } as const;
 
 function tableOf(framework: (typeof FRAMEWORKS)[number]): string {
-  const { title, controls } = catalogueOf(framework);
+  const { title, controls } = catalogOf(framework);
   const rows = controls.map(({ id, title: name, check, strength, caveat, references }) => {
     const cells = [
       `\`${id}\``,

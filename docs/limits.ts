@@ -5,26 +5,26 @@ import { MAX_FIELD_ERRORS } from '../core/base/schema-errors.ts';
 import { TEXT_LIMITS } from '../core/base/text.ts';
 import { ADDRESS_QUARANTINE_MS } from '../core/changes/address.ts';
 import { MAX_ANNOTATIONS, MAX_DOCUMENTS } from '../core/changes/manifest.ts';
-import { KEPT_YEARS } from '../core/compliance/kept.ts';
+import { RETENTION_YEARS } from '../core/compliance/retention.ts';
 import { MAX_ENTRIES } from '../core/compliance/reviews/activity-items.ts';
 import { MAX_ITEM_NOTE, MAX_ITEMS } from '../core/compliance/reviews/review-record.ts';
 import { MAX_STATES } from '../core/compliance/sweep.ts';
 import { MAX_POINTS } from '../core/compliance/trend.ts';
 import { MAX_EFFECT_RANGES } from '../core/effect/effect.ts';
-import { AGENT_PEER_SHARE } from '../core/enrolment/register.ts';
+import { AGENT_PEER_QUOTA } from '../core/enrolment/register.ts';
 import { MAX_AGENT_TTL_MS, MAX_DEPTH } from '../core/identity/delegation.ts';
 import { MAX_JOIN_USES } from '../core/identity/join-tokens.ts';
 import { MAX_CHANGES } from '../core/intent/plan/change-input.ts';
 import { MAX_EXPECTATIONS } from '../core/intent/plan/expectation-input.ts';
 import { TRACE_LIMITS } from '../core/model/call-trace.ts';
 import { FRAMEWORKS, MAX_PERIOD_DAYS } from '../core/model/frameworks.ts';
-import { LOST_PLACES_AN_HOUR } from '../core/model/key-allowance.ts';
+import { LOST_KEYS_PER_HOUR } from '../core/model/key-allowance.ts';
 import { MAX_LABELS } from '../core/model/labels.ts';
 import { POLICY_LIMITS } from '../core/model/policy.ts';
 import { MAX_PATH_REPORTS, MAX_PATHS_OF_NODE } from '../core/model/reported-paths.ts';
 import { MAX_RULES_WEIGHT } from '../core/model/rule-list.ts';
 import { MAX_NODE_COUNT } from '../core/model/workspaces.ts';
-import { OWN_REST_MS } from '../core/peers/changed-itself.ts';
+import { SELF_CHANGE_PAUSE_MS } from '../core/peers/self-change.ts';
 import { MAX_EDGES } from '../core/reachability/outside.ts';
 import { MAX_NUMBERS } from '../core/reachability/port-sets.ts';
 import { SIMULATE_LIMITS } from '../core/reachability/simulate.ts';
@@ -44,7 +44,7 @@ import { MAX_LIMIT, MAX_PAGE_CHARACTERS } from '../tools/page.ts';
 import { MAX_NAMED } from '../tools/reviews/decide-review-items.ts';
 import { SNAPSHOT_PAGE } from '../tools/snapshots/get-snapshot.ts';
 import { MAX_WORKSPACES } from '../tools/users/get-me.ts';
-import { MAX_LEFT } from '../tools/users/left-view.ts';
+import { MAX_LEFTOVERS } from '../tools/users/leftover-view.ts';
 import { MAX_SUBSCRIPTIONS } from '../tools/webhooks/webhook-view.ts';
 import { YAML_LIMITS } from '../tools/yaml.ts';
 
@@ -118,7 +118,7 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Workflows that wait for a person', AGENT_SHARES.Workflow, ''],
     ['Snapshots', AGENT_SHARES.Snapshot, 'a day'],
     ['Assessments', AGENT_SHARES.Assessment, 'a day'],
-    ['Nodes of a workspace', AGENT_PEER_SHARE * 100, '% of maxNodeCount'],
+    ['Nodes of a workspace', AGENT_PEER_QUOTA * 100, '% of maxNodeCount'],
   ],
   'A resource': [
     ['Labels', MAX_LABELS, ''],
@@ -142,10 +142,10 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Uses of a join token', MAX_JOIN_USES, ''],
     [
       'Devices deleted, revoked or given another key within an hour before new keys wait, on servers of your own that know nodes by a key',
-      LOST_PLACES_AN_HOUR,
+      LOST_KEYS_PER_HOUR,
       'and half for new keys of agents',
     ],
-    ['Time between two changes that a device makes to its own name or key', OWN_REST_MS / 1_000, 'seconds'],
+    ['Time between two changes that a device makes to its own name or key', SELF_CHANGE_PAUSE_MS / 1_000, 'seconds'],
     ['Quarantine of a freed address while others are free', ADDRESS_QUARANTINE_MS / 1_000, 'seconds'],
     ['Paths kept of one node', MAX_PATHS_OF_NODE, ''],
     ['Calls kept of a root agent with all below it, or of an API token, since the start', TRACE_LIMITS.calls, ''],
@@ -177,7 +177,7 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
   'An assessment': [
     ['Period', MAX_PERIOD_DAYS, 'days'],
     ['Different states of the network in it', MAX_STATES, ''],
-    ['Time that it is kept', KEPT_YEARS, 'years'],
+    ['Time that it is kept', RETENTION_YEARS, 'years'],
     ['Archives of evidence that are made at once; of one person two', MAX_EXPORTS, ''],
     ['Time that an archive takes at most', ARCHIVE_LIMITS.wholeMs / 60_000, 'minutes'],
     ['Time after which a client that takes nothing of it is cut off', ARCHIVE_LIMITS.stalledMs / 1_000, 'seconds'],
@@ -189,7 +189,7 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Items named in one decision', MAX_NAMED, ''],
     ['Note on one item', MAX_ITEM_NOTE, 'characters'],
     ['Entries of the audit log that one of activity covers', MAX_ENTRIES, ''],
-    ['Time that it is kept once finished', KEPT_YEARS, 'years'],
+    ['Time that it is kept once finished', RETENTION_YEARS, 'years'],
   ],
   'A webhook': [
     ['Webhooks of a workspace', MAX_WEBHOOKS, ''],
@@ -210,7 +210,7 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Resources of a snapshot over MCP; then `next_cursor` goes on', SNAPSHOT_PAGE.mcp, 'characters'],
     ['A snapshot as an MCP resource', MAX_RESOURCE_CHARACTERS, 'characters'],
     ['Agents of a tree; then `omitted` counts the others', MAX_AGENTS, ''],
-    ['Items of what a person would leave; then `omitted_left` counts the others', MAX_LEFT, ''],
+    ['Items of what a person would leave; then `omitted_left` counts the others', MAX_LEFTOVERS, ''],
     ['Workspaces of `get_me`; then `omitted_workspaces` counts the others', MAX_WORKSPACES, ''],
   ],
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CLIENTS, type Client, entryOf, groupOf, READINGS } from '../cli/mcp-entry.ts';
+import { CLIENT_FILES, CLIENTS, type Client, entryOf, groupOf } from '../cli/mcp-entry.ts';
 import type { AnyOperation } from '../core/base/operation.ts';
 import { silentLog } from '../core/base/silent-log.ts';
 import { readScopeOf } from '../core/call/access.ts';
@@ -86,7 +86,7 @@ function clientRows(): string[] {
 }
 
 function readingRow(client: Client): string[] {
-  const { place, afterwards } = READINGS[client] ?? {};
+  const { place, afterwards } = CLIENT_FILES[client] ?? {};
   return place === undefined ? [] : [`| \`${client}\` | ${place} | ${afterwards} |`];
 }
 

@@ -1,5 +1,5 @@
-import { PARTS } from '../bin/compose/alone.ts';
 import { environment } from '../bin/compose/config.ts';
+import { PARTS } from '../bin/compose/single-part.ts';
 import { buildMeshd } from '../cli/meshd-command.ts';
 
 const nothing = () => Promise.reject(new Error('no command runs here'));

@@ -2,7 +2,7 @@ import { formatDuration } from '../core/base/duration.ts';
 import { EVENT_TYPES } from '../core/webhooks/event-types.ts';
 import { MAX_EVENT_ITEMS } from '../core/webhooks/events.ts';
 import { FAILING_DAYS, MAX_ATTEMPTS, RETRY_AFTER_MS } from '../core/webhooks/retry.ts';
-import { DEAD_KEPT_DAYS, DELIVERED_KEPT_DAYS, MAX_WAITING } from '../core/webhooks/webhook-record.ts';
+import { DEAD_RETENTION_DAYS, DELIVERED_RETENTION_DAYS, MAX_WAITING } from '../core/webhooks/webhook-record.ts';
 import { SEND_LIMITS } from '../plane/webhooks/post.ts';
 
 /** docs/webhooks.md: what receivers are told, from the tables that the code goes by. */
@@ -83,8 +83,8 @@ def is_genuine(secret, headers, body, now=None):
 ## Attempts
 
 A delivery came through where the answer has a status from 200 to 299 within ${SEND_LIMITS.totalMs / 1_000} s. Else it is tried again, ${MAX_ATTEMPTS} times in all; up to a fifth
-is added to each wait. A longer \`Retry-After\` is kept to, up to a day. Then it is dead: it stays visible for ${DEAD_KEPT_DAYS} days, and can be sent
-again. Delivered ones stay ${DELIVERED_KEPT_DAYS} days.
+is added to each wait. A longer \`Retry-After\` is kept to, up to a day. Then it is dead: it stays visible for ${DEAD_RETENTION_DAYS} days, and can be sent
+again. Delivered ones stay ${DELIVERED_RETENTION_DAYS} days.
 
 | After attempt | Wait |
 |---|---|

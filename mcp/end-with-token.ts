@@ -5,7 +5,7 @@ import type { Clock } from '../core/base/ports.ts';
 import { expiredToken } from '../core/model/token-record.ts';
 
 /** A timer does not hear that the clock went another way: it looks so often. */
-const LOOK_MS = 10_000;
+const RECHECK_MS = 10_000;
 
 /** Ends a stream with the token that opened it. */
 export function endWithToken(
@@ -19,7 +19,7 @@ export function endWithToken(
   const look = () => {
     const left = expiresAt - clock.now();
     if (left <= 0) end(expiredToken());
-    else timer = setTimeout(look, Math.min(left, LOOK_MS));
+    else timer = setTimeout(look, Math.min(left, RECHECK_MS));
   };
   look();
   response.once('close', () => clearTimeout(timer));

@@ -11,8 +11,8 @@ import { MeshError, toProblem } from '../core/base/errors.ts';
 import { refuseForeignHost } from '../core/base/host-check.ts';
 import { newId } from '../core/base/ids.ts';
 import { originOf } from '../core/base/origin.ts';
+import { createQuotas, quotaKeysOf } from '../core/base/quotas.ts';
 import type { SharedState } from '../core/base/shared.ts';
-import { createShares, shareKeysOf } from '../core/base/shares.ts';
 import { buildAccessWatch, goElsewhere } from '../core/call/access-watch.ts';
 import { logFailure } from '../core/call/log-failure.ts';
 import { awaitCommits } from '../core/call/resolve-workspace.ts';
@@ -25,7 +25,7 @@ import { createSessions, type Session, type SessionLimits } from './sessions.ts'
 import { buildSubscriptions, isListening } from './subscriptions.ts';
 import type { McpOptions, Principal } from './surface.ts';
 import { workspacesOf } from './tools.ts';
-import { type Authenticated, serveFetch } from './web-exchange.ts';
+import { type AuthenticatedRequest, serveFetch } from './web-exchange.ts';
 
 export interface McpHttpOptions extends McpOptions {
   /** Names of this control plane, in lower case, besides those of the loopback. */
@@ -74,7 +74,7 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
     maxSubscriptions,
     onerror,
   });
-  const shares = createShares('MCP subscriptions', maxSubscriptions);
+  const shares = createQuotas('MCP subscriptions', maxSubscriptions);
   const { resources } = factory;
   const serveListening = buildSubscriptions({ clock, handler: modern, resources, access, shares });
   const stopListening = store.onCommit((commit) => {
@@ -87,7 +87,7 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
     });
   });
 
-  async function authenticate(request: Authenticated, origin: string): Promise<Principal> {
+  async function authenticate(request: AuthenticatedRequest, origin: string): Promise<Principal> {
     const readAt = performance.now();
     const bearer = BEARER.exec(request.headers.authorization ?? '')?.[1];
     if (!bearer) throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
@@ -100,7 +100,12 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
     return principal;
   }
 
-  async function serveLegacy(request: Authenticated, response: ServerResponse, body: unknown, principal: Principal) {
+  async function serveLegacy(
+    request: AuthenticatedRequest,
+    response: ServerResponse,
+    body: unknown,
+    principal: Principal,
+  ) {
     const { tokenId } = principal.caller;
     const id = request.headers['mcp-session-id'];
     const known = typeof id === 'string' ? await sessions.find(id, tokenId, request) : undefined;
@@ -131,16 +136,16 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
       await serveLegacy(request, response, body, principal);
   }
 
-  async function openSession(request: Authenticated, principal: Principal, body: unknown): Promise<Session> {
+  async function openSession(request: AuthenticatedRequest, principal: Principal, body: unknown): Promise<Session> {
     const { caller } = principal;
     const own = await workspacesOf(principal, gate);
     // Where there are several, which one a session is for is not known.
-    const keys = shareKeysOf(caller, own.length === 1 ? own : []);
+    const keys = quotaKeysOf(caller, own.length === 1 ? own : []);
     return sessions.open({ tokenId: caller.tokenId, keys, body }, request);
   }
 
   /** Each control plane that has a session sees to it that it ends with the right to it. */
-  function watchAccess(session: Session, request: Authenticated): void {
+  function watchAccess(session: Session, request: AuthenticatedRequest): void {
     const principal = request.auth?.extra?.['principal'] as Principal;
     const check = async (caller: Caller) => {
       for (const uri of await sessions.watchedBy(session)) {

@@ -6,7 +6,7 @@ import type { Services } from '../core/workflow/services.ts';
 type Json = Readonly<Record<string, unknown>>;
 
 /** A tool as clients see it, with and without the argument that names a workspace. */
-export interface Described {
+export interface ToolDescriptions {
   readonly plain: Tool;
   readonly withWorkspace: Tool;
 }
@@ -14,7 +14,7 @@ export interface Described {
 const WORKSPACE_ID = { type: 'string' };
 
 /** Worked out once: schemas cost far more to make than to send. */
-export function describeTool(operation: AnyOperation<Services>): Described {
+export function describeTool(operation: AnyOperation<Services>): ToolDescriptions {
   const { name, title, description, effects } = operation;
   const { $schema: _draft, ...inputSchema } = inputOf(z.toJSONSchema(operation.input, { io: 'input' }) as Json);
   const outputSchema = objectSchema(z.toJSONSchema(operation.output, { io: 'output', unrepresentable: 'any' }) as Json);

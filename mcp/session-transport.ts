@@ -5,7 +5,7 @@ import {
   type Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { type Authenticated, sendWebResponse, webRequest } from './web-exchange.ts';
+import { type AuthenticatedRequest, sendWebResponse, webRequest } from './web-exchange.ts';
 
 /**
  * Most characters of JSON of the client's capabilities in `initialize`; of a client that sends more, no capability is stored.
@@ -17,7 +17,7 @@ const MAX_TEXT = 256;
 export interface SessionTransport {
   readonly isInitialized: boolean;
   /** @returns false, with nothing sent, where the session has ended here meanwhile */
-  handle(request: Authenticated, response: ServerResponse, body: unknown, begun: () => void): Promise<boolean>;
+  handle(request: AuthenticatedRequest, response: ServerResponse, body: unknown, begun: () => void): Promise<boolean>;
   /** Has the server hear again what the client said when it initialized the session, perhaps to another control plane. */
   initializeAgain(client: Readonly<Record<string, unknown>>): Promise<void>;
 }

@@ -3,12 +3,12 @@ import type { ServerResponse } from 'node:http';
 import type { Server } from '@modelcontextprotocol/server';
 import { type MeshError, toProblem } from '../core/base/errors.ts';
 import type { Clock, Log } from '../core/base/ports.ts';
+import type { QuotaKey } from '../core/base/quotas.ts';
 import type { SharedState } from '../core/base/shared.ts';
-import type { ShareKey } from '../core/base/shares.ts';
-import { type KeptSession, keepSessions, STREAM_TOUCH_MS } from './kept-sessions.ts';
-import type { Watching } from './server.ts';
+import type { UriWatcher } from './server.ts';
 import { clientOf, type SessionTransport, sessionTransport } from './session-transport.ts';
-import type { Authenticated } from './web-exchange.ts';
+import { buildSharedSessions, type SharedSession, STREAM_TOUCH_MS } from './shared-sessions.ts';
+import type { AuthenticatedRequest } from './web-exchange.ts';
 
 export interface SessionLimits {
   /** Sessions of all control planes together. */
@@ -20,7 +20,7 @@ export interface SessionLimits {
 const MAX_SESSIONS = 2_000;
 const IDLE_MS = 30 * 60_000;
 /** Before subscribers are looked up again where the store did not answer. */
-const AGAIN_MS = 1_000;
+const RETRY_MS = 1_000;
 
 /** A session as this process has it; another control plane may have it too. */
 export interface Session {
@@ -44,24 +44,24 @@ export interface SessionsOptions {
   readonly log: Pick<Log, 'warn'>;
   /** Where several control planes keep sessions together. */
   readonly shared: Pick<SharedState, 'cells'> | undefined;
-  build(watching: Watching): Server;
+  build(watching: UriWatcher): Server;
   /** Called for each that is here from now on, with the request that brought it. */
-  begun(session: Session, request: Authenticated): void;
+  begun(session: Session, request: AuthenticatedRequest): void;
 }
 
-export interface Opening {
+export interface SessionRequest {
   readonly tokenId: string;
-  readonly keys: readonly ShareKey[];
+  readonly keys: readonly QuotaKey[];
   readonly body: unknown;
 }
 
 export interface Sessions {
   /** Undefined for an unknown session, or one of another credential. One that another control plane opened is taken up. */
-  find(id: string, tokenId: string, request: Authenticated): Promise<Session | undefined>;
+  find(id: string, tokenId: string, request: AuthenticatedRequest): Promise<Session | undefined>;
   /** A session that is listed once its client has initialized it. @throws MeshError `rate_limited` */
-  open(opening: Opening, request: Authenticated): Promise<Session>;
+  open(opening: SessionRequest, request: AuthenticatedRequest): Promise<Session>;
   /** @returns false, with nothing sent, where it has ended here meanwhile: it may go on if it is found again */
-  handle(session: Session, request: Authenticated, response: ServerResponse, body: unknown): Promise<boolean>;
+  handle(session: Session, request: AuthenticatedRequest, response: ServerResponse, body: unknown): Promise<boolean>;
   watchedBy(session: Session): Promise<readonly string[]>;
   unwatch(session: Session, uri: string): Promise<void>;
   /** Tells each session that watches one of these, and has its stream here. */
@@ -81,7 +81,7 @@ export interface Sessions {
 /** Sessions of the 2025 era: shared out, tied to the credential that opened them, ended when idle. */
 export function createSessions({ limits, clock, log, shared, build, begun }: SessionsOptions): Sessions {
   const { maxSessions = MAX_SESSIONS, idleMs = IDLE_MS } = limits;
-  const kept = keepSessions({ clock, shared, maxSessions, idleMs });
+  const kept = buildSharedSessions({ clock, shared, maxSessions, idleMs });
   const sessions = new Map<string, Session>();
   const takenUp = new Map<string, Promise<Session>>();
   const changed = new Set<string>();
@@ -94,7 +94,7 @@ export function createSessions({ limits, clock, log, shared, build, begun }: Ses
     if (!closed) log.warn({ err: error }, 'what is known of MCP sessions may be old');
   }
 
-  async function make(id: string, request: Authenticated): Promise<Session> {
+  async function make(id: string, request: AuthenticatedRequest): Promise<Session> {
     const server = build({ watch: (uri) => kept.watch(id, uri), unwatch: (uri) => kept.unwatch(id, uri) });
     const transport = await sessionTransport({
       id,
@@ -121,7 +121,7 @@ export function createSessions({ limits, clock, log, shared, build, begun }: Ses
     return session;
   }
 
-  function takeUp(id: string, { client }: KeptSession, request: Authenticated): Promise<Session> {
+  function takeUp(id: string, { client }: SharedSession, request: AuthenticatedRequest): Promise<Session> {
     const known = takenUp.get(id);
     if (known) return known;
     const made = make(id, request).then(async (session) => {
@@ -137,7 +137,7 @@ export function createSessions({ limits, clock, log, shared, build, begun }: Ses
   function close(session: Session, reason?: MeshError): void {
     if (sessions.get(session.id) === session) sessions.delete(session.id);
     session.holds.dispose();
-    void tellAndClose(session, reason);
+    void notifyAndClose(session, reason);
   }
 
   function end(session: Session, reason?: MeshError): void {
@@ -175,12 +175,12 @@ export function createSessions({ limits, clock, log, shared, build, begun }: Ses
       changed.clear();
       const here = [...sessions.values()].filter(({ stream }) => stream !== undefined);
       try {
-        const known = here.length === 0 ? new Map<string, KeptSession>() : await kept.of(here.map(({ id }) => id));
-        for (const session of here) tell(session, known.get(session.id), (uri) => uris.has(uri));
+        const known = here.length === 0 ? new Map<string, SharedSession>() : await kept.of(here.map(({ id }) => id));
+        for (const session of here) notifySession(session, known.get(session.id), (uri) => uris.has(uri));
       } catch (error) {
         warn(error);
         for (const uri of uris) changed.add(uri);
-        await new Promise((resolve) => setTimeout(resolve, AGAIN_MS).unref());
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref());
       }
     }
     isTelling = false;
@@ -208,7 +208,7 @@ export function createSessions({ limits, clock, log, shared, build, begun }: Ses
       if (opens) response.once('close', await openStream(session));
       return session.transport.handle(request, response, body, () => {
         // Reports all watched resources, so that the client reads again and misses no change from the time without a stream.
-        if (opens) void kept.of([session.id]).then((known) => tell(session, known.get(session.id)), warn);
+        if (opens) void kept.of([session.id]).then((known) => notifySession(session, known.get(session.id)), warn);
       });
     },
     watchedBy: async ({ id }) => (await kept.of([id])).get(id)?.watched ?? [],
@@ -237,16 +237,16 @@ export function createSessions({ limits, clock, log, shared, build, begun }: Ses
 }
 
 /** Notifies a session of the watched resources that match, unless another stream of the session is the one to notify. */
-function tell(
+function notifySession(
   { server, stream }: Session,
-  known: KeptSession | undefined,
+  known: SharedSession | undefined,
   isMeant: (uri: string) => boolean = () => true,
 ): void {
   if (!known || known.stream !== stream) return;
   for (const uri of known.watched.filter(isMeant)) server.sendResourceUpdated({ uri }).catch(() => undefined);
 }
 
-async function tellAndClose({ server }: Session, reason: MeshError | undefined): Promise<void> {
+async function notifyAndClose({ server }: Session, reason: MeshError | undefined): Promise<void> {
   try {
     if (reason) await server.sendLoggingMessage({ level: 'warning', logger: 'mesh', data: toProblem(reason) });
   } catch {

@@ -2,22 +2,22 @@ import type { ServerResponse } from 'node:http';
 import type { McpHttpHandler } from '@modelcontextprotocol/server';
 import type { Caller } from '../core/base/caller.ts';
 import { MeshError, type Problem, toProblem } from '../core/base/errors.ts';
-import { type Shares, shareKeysOf } from '../core/base/shares.ts';
+import { type Quotas, quotaKeysOf } from '../core/base/quotas.ts';
 import type { AccessWatch } from '../core/call/access-watch.ts';
 import { endWithToken } from './end-with-token.ts';
 import { endableBody } from './endable-body.ts';
-import { MAX_WATCHED } from './kept-sessions.ts';
 import { sendRpcError } from './refusal.ts';
 import { type Resources, workspaceOf } from './resources.ts';
+import { MAX_WATCHED } from './shared-sessions.ts';
 import type { McpOptions, Principal } from './surface.ts';
-import { type Authenticated, serveFetch } from './web-exchange.ts';
+import { type AuthenticatedRequest, serveFetch } from './web-exchange.ts';
 
 export interface SubscriptionsOptions {
   readonly clock: McpOptions['gate']['services']['clock'];
   readonly handler: Pick<McpHttpHandler, 'fetch'>;
   readonly resources: Pick<Resources, 'mayWatch'>;
   readonly access: Pick<AccessWatch, 'add'>;
-  readonly shares: Pick<Shares, 'take'>;
+  readonly shares: Pick<Quotas, 'take'>;
 }
 
 interface ListenRequest {
@@ -42,7 +42,7 @@ export function buildSubscriptions({ clock, handler, resources, access, shares }
     return true;
   }
 
-  return async (request: Authenticated, response: ServerResponse, body: unknown, principal: Principal) => {
+  return async (request: AuthenticatedRequest, response: ServerResponse, body: unknown, principal: Principal) => {
     const { id = null, params } = body as ListenRequest;
     const uris = watchedUris(params);
     if (uris.length > MAX_WATCHED) {
@@ -54,7 +54,7 @@ export function buildSubscriptions({ clock, handler, resources, access, shares }
       return;
     }
     const workspaces = uris.flatMap((uri) => workspaceOf(uri) ?? []);
-    response.once('close', shares.take(shareKeysOf(principal.caller, workspaces)));
+    response.once('close', shares.take(quotaKeysOf(principal.caller, workspaces)));
 
     let ended: string | undefined;
     let endBody: (last: string) => void = () => undefined;

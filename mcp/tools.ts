@@ -8,7 +8,7 @@ import { invoke } from '../core/call/invoke.ts';
 import { logFailure } from '../core/call/log-failure.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { answerText } from './answer-text.ts';
-import { type Described, describeTool } from './schemas.ts';
+import { describeTool, type ToolDescriptions } from './schemas.ts';
 import type { McpOptions, Principal } from './surface.ts';
 
 export interface Tools {
@@ -26,10 +26,10 @@ export interface Tools {
 export function buildTools({ operations, tools: names, gate, log, observe }: McpOptions): Tools {
   const byName = new Map(operations.map((operation) => [operation.name, operation]));
   const surface = names.flatMap((name) => byName.get(name) ?? []);
-  const described = new Map<string, Described>();
+  const described = new Map<string, ToolDescriptions>();
   const exposed = new Set(surface.map(({ name }) => name));
 
-  function describe(operation: AnyOperation<Services>): Described {
+  function describe(operation: AnyOperation<Services>): ToolDescriptions {
     const known = described.get(operation.name) ?? describeTool(operation);
     described.set(operation.name, known);
     return known;

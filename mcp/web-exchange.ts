@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AuthInfo, McpHttpHandler } from '@modelcontextprotocol/server';
 
 /** A request whose caller the transport has verified. */
-export type Authenticated = IncomingMessage & { auth?: AuthInfo };
+export type AuthenticatedRequest = IncomingMessage & { auth?: AuthInfo };
 
 /** Headers that the SDK reads. It gets neither the credential nor the body, which are handed over beside the request. */
 const READ_BY_SDK = /^(?:accept|content-type|last-event-id|mcp-.*)$/;
@@ -61,7 +61,7 @@ export async function sendWebResponse({ status, headers, body }: Response, respo
 /** Serves a request whose body was read by a handler of the SDK, until its caller goes. */
 export async function serveFetch(
   fetch: McpHttpHandler['fetch'],
-  request: Authenticated,
+  request: AuthenticatedRequest,
   response: ServerResponse,
   body: unknown,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Change, Commit } from '../core/base/ports.ts';
-import { isOfKind } from '../core/base/written.ts';
+import { isOfKind } from '../core/base/written-record.ts';
 import { type TokenRecord, tokenName } from '../core/model/token-record.ts';
 import type { Services } from '../core/workflow/services.ts';
 import type { EmbeddedBus } from '../net/nats/bus.ts';
@@ -7,7 +7,7 @@ import type { EmbeddedBus } from '../net/nats/bus.ts';
 type CredentialBus = Pick<EmbeddedBus, 'setCredentials' | 'removeCredentials'>;
 
 /** Devices named in one line of the log. */
-const SHOWN = 20;
+const MAX_LISTED = 20;
 
 /** Keeps the bus told of the credential of each device (MESH_SIGNALING_AUTH=token), now and as devices come and go. */
 export async function startBusCredentials(
@@ -32,7 +32,7 @@ export async function startBusCredentials(
         else if (token.spec.kind === 'dev') bus.removeCredentials([token.spec.owner]);
       } else if (isOfKind(change, 'MeshPeer')) {
         const { record, before } = change;
-        if (isShutOut(change)) bus.removeCredentials([record.uid]);
+        if (isBlocked(change)) bus.removeCredentials([record.uid]);
         else if (before?.status.phase === 'revoked') {
           readAgain(workspace, record.uid).catch((error: unknown) =>
             log.error({ peer: record.uid, error: String(error) }, 'a device got no bus credential'),
@@ -50,7 +50,7 @@ export async function startBusCredentials(
     const without = held.filter(({ spec }) => spec.busDigest === undefined).map(({ spec }) => spec.name);
     if (without.length > 0) {
       log.warn(
-        { workspace, devices: without.length, names: without.slice(0, SHOWN) },
+        { workspace, devices: without.length, names: without.slice(0, MAX_LISTED) },
         'devices have no credential of the bus and are refused there: each calls POST /api/v1/devices/self/key with a ' +
           'fresh key, or registers again',
       );
@@ -59,6 +59,6 @@ export async function startBusCredentials(
   return { stop };
 }
 
-function isShutOut({ type, record }: Change<'MeshPeer'>): boolean {
+function isBlocked({ type, record }: Change<'MeshPeer'>): boolean {
   return type === 'deleted' || record.status.phase === 'revoked';
 }

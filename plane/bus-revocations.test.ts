@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { KeyAllowance, LOST_PLACES_AN_HOUR } from '../core/model/key-allowance.ts';
+import { KeyAllowance, LOST_KEYS_PER_HOUR } from '../core/model/key-allowance.ts';
 import { NODE_JWT_MS } from '../net/bus/claims.ts';
 import { nodeKeyOf } from '../net/bus/node-key.ts';
 import { MAX_REVOCATIONS } from '../net/bus/revocations.ts';
@@ -92,7 +92,7 @@ test('a workspace that lost too many places within an hour gets no other key, an
   const rotate = (publicKey = freshKey().publicKey) =>
     refusalOrNone(kit.call('rotate_device_key', { publicKey }, a.self));
   // All that an hour allows but one.
-  keyAllowance.lost(kit.workspace, LOST_PLACES_AN_HOUR - 1, kit.clock.now());
+  keyAllowance.lost(kit.workspace, LOST_KEYS_PER_HOUR - 1, kit.clock.now());
   await kit.ask('revoke_peer', { id: b.id });
   const key = freshKey();
   expect(await join('d', key)).toBe('none');
@@ -111,7 +111,7 @@ test('after a start the places that were lost before it count on', async () => {
   const { id } = await kit.join('a');
   await kit.ask('delete_peer', { id });
   await startBusRevocations(kit.services, { allow() {}, revoke() {} });
-  keyAllowance.lost(kit.workspace, LOST_PLACES_AN_HOUR, kit.clock.now());
+  keyAllowance.lost(kit.workspace, LOST_KEYS_PER_HOUR, kit.clock.now());
   expect(await refusalOrNone(kit.join('b'))).toBe('rate_limited');
 });
 
@@ -128,7 +128,7 @@ test('a place that was lost by a clock which was a day ahead costs no more than 
 });
 
 test('no workspace fills what the servers of a bus are told of by itself within an hour', () => {
-  expect(LOST_PLACES_AN_HOUR).toBeLessThanOrEqual(MAX_REVOCATIONS / 2);
+  expect(LOST_KEYS_PER_HOUR).toBeLessThanOrEqual(MAX_REVOCATIONS / 2);
 });
 
 function refusalOrNone(work: Promise<unknown>): Promise<string> {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { newId } from '../core/base/ids.ts';
 import { parseJson } from '../core/base/json-text.ts';
-import { isFenced, LEADS_ALL, type Leading, servicesUnder } from '../core/base/leading.ts';
+import { isFenced, type Leader, SOLE_LEADER, servicesUnder } from '../core/base/leader.ts';
 import { formatInstant } from '../core/base/time.ts';
 import { lookUpById } from '../core/model/find.ts';
 import { pathReportsSchema } from '../core/model/reported-paths.ts';
@@ -9,9 +9,9 @@ import type { PeerRecord } from '../core/model/resources.ts';
 import { versionSchema } from '../core/model/version.ts';
 import { MAX_WIRE_TEXT, UNREADABLE_WIRE, WIRE_TEXT, wireMismatch } from '../core/model/wire.ts';
 import { witnessedSchema } from '../core/model/witnesses.ts';
-import { learn } from '../core/peers/learn.ts';
-import { heardOf, leftBy } from '../core/peers/presence.ts';
-import { dueCheckpoint, takeWitness } from '../core/peers/witnessed.ts';
+import { applyNodeReport } from '../core/peers/apply-node-report.ts';
+import { recordDeparture, recordHeartbeat } from '../core/peers/presence.ts';
+import { dueCheckpoint, recordWitness } from '../core/peers/witness-reports.ts';
 import type { Services } from '../core/workflow/services.ts';
 import type { Bus } from '../net/bus/port.ts';
 import type { Delivery } from '../net/nats/commands.ts';
@@ -58,7 +58,7 @@ const LOOKED_UP_IN_ALL = { perSecond: 200, burst: 1_000 };
 const MAX_WAITING = 2_000;
 const MAX_UNPROVEN_WAITING = 1_000;
 
-type Ignored = SealRefusal | 'subject' | 'unknown-peer' | 'unproven' | 'rate' | 'busy' | 'wire';
+type IgnoreReason = SealRefusal | 'subject' | 'unknown-peer' | 'unproven' | 'rate' | 'busy' | 'wire';
 type RequestServices = Pick<
   Services,
   'store' | 'states' | 'liveness' | 'paths' | 'witnesses' | 'clock' | 'log' | 'keys'
@@ -66,12 +66,12 @@ type RequestServices = Pick<
 
 export class ControlRequests {
   readonly served = { heartbeat: 0, graph: 0 };
-  readonly ignored: Partial<Record<Ignored, number>> = {};
+  readonly ignored: Partial<Record<IgnoreReason, number>> = {};
   readonly #services: RequestServices;
   readonly #push: GraphPush;
   readonly #opener: Opener;
   readonly #challenges: SharedChallenges;
-  readonly #leading: Leading;
+  readonly #leading: Leader;
   readonly #bus: Pick<Bus, 'identify'>;
   readonly #limit = new SourceLimit(SERVED.perSecond, SERVED.burst);
   readonly #lookUps = new SourceLimit(LOOKED_UP.perSecond, LOOKED_UP.burst);
@@ -85,7 +85,7 @@ export class ControlRequests {
     services: RequestServices,
     bus: Pick<Bus, 'subscribe' | 'identify'>,
     push: GraphPush,
-    leading: Leading = LEADS_ALL,
+    leading: Leader = SOLE_LEADER,
   ) {
     this.#leading = leading;
     this.#services = services;
@@ -174,12 +174,12 @@ export class ControlRequests {
     const commit = { actor: `device:${peer.name}`, requestId: newId('ev') };
     const services = servicesUnder(this.#leading, this.#services, workspace);
     if (content.leaving) {
-      await leftBy(services, workspace, peerId, commit);
+      await recordDeparture(services, workspace, peerId, commit);
       return void answer({ version: null, at: formatInstant(clock.now()) });
     }
-    await heardOf(services, workspace, peerId, commit, content.version);
+    await recordHeartbeat(services, workspace, peerId, commit, content.version);
     services.paths.report(workspace, peerId, content.paths ?? []);
-    if (content.witnessed) await takeWitness(services, workspace, peer, content.witnessed);
+    if (content.witnessed) await recordWitness(services, workspace, peer, content.witnessed);
     if (content.mark !== undefined) await this.#push.adopt(workspace, peer, content.mark);
     const checkpoint = await dueCheckpoint(services, workspace, peerId);
     const version = this.#push.versionOf(workspace, peerId) ?? null;
@@ -192,7 +192,7 @@ export class ControlRequests {
    */
   #hear(workspace: string, peerId: string, kind: string | undefined, content: Content): void {
     if (kind !== 'heartbeat' || content.leaving) return;
-    learn(this.#services, workspace, peerId, content, this.#services.clock.now());
+    applyNodeReport(this.#services, workspace, peerId, content, this.#services.clock.now());
   }
 
   /** The peer whose key this is. Whoever is refused may have been let in by another control plane a moment ago. */
@@ -232,7 +232,7 @@ export class ControlRequests {
     return reading;
   }
 
-  #ignore(reason: Ignored): void {
+  #ignore(reason: IgnoreReason): void {
     this.ignored[reason] = (this.ignored[reason] ?? 0) + 1;
   }
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Change } from '../core/base/ports.ts';
-import { isOfKind } from '../core/base/written.ts';
+import { isOfKind } from '../core/base/written-record.ts';
 import { lookUpById } from '../core/model/find.ts';
 import { encodeGraphMessage, type GraphMessage } from '../core/model/graph.ts';
 import type { PeerRecord } from '../core/model/resources.ts';
@@ -9,10 +9,10 @@ import type { Bus } from '../net/bus/port.ts';
 import { EPOCH_BYTES } from '../net/seal/format.ts';
 import { Sealer } from '../net/seal/sealer.ts';
 import { keyPairOf } from '../net/seal/x25519.ts';
-import { GraphMarks } from './graph-marks.ts';
-import { type Leadership, leadsAll } from './leadership.ts';
-import { ToldCommits } from './told-commits.ts';
-import { UnledChanges } from './unled-changes.ts';
+import { FollowerChanges } from './follower-changes.ts';
+import { type Leadership, soleLeadership } from './leadership.ts';
+import { ReceivedCommits } from './received-commits.ts';
+import { VersionTokens } from './version-tokens.ts';
 import { type Graph, type PushServices, WorkspacePush } from './workspace-push.ts';
 
 export interface PushCounts {
@@ -33,26 +33,26 @@ export class GraphPush {
   readonly #workspaces = new Map<string, WorkspacePush>();
   readonly #unsubscribe: () => void;
   readonly #leads: (workspace: string) => boolean;
-  readonly #unled = new UnledChanges();
-  readonly #told = new ToldCommits();
-  readonly #marks: GraphMarks;
+  readonly #unled = new FollowerChanges();
+  readonly #told = new ReceivedCommits();
+  readonly #marks: VersionTokens;
 
   /** @param leadership whose nodes are sent their graphs from here */
   constructor(
     services: PushServices & Pick<Services, 'store' | 'keys'>,
     bus: GraphBus,
-    leadership: Pick<Leadership, 'leads' | 'onChange'> = leadsAll,
+    leadership: Pick<Leadership, 'leads' | 'onChange'> = soleLeadership,
   ) {
     this.#leads = leadership.leads;
     this.#services = services;
     this.#bus = bus;
-    this.#marks = new GraphMarks(services);
+    this.#marks = new VersionTokens(services);
     const privateKey = Buffer.from(services.keys.controlPrivateKey.reveal(), 'base64');
     this.#sealer = new Sealer(keyPairOf(Uint8Array.from(privateKey)), randomBytes(EPOCH_BYTES));
     const ends = [
       services.store.onCommit(({ workspace, revision, reason, changes }) => {
         const gone = shutOut(changes);
-        const isShown = changes.some(({ record }) => SHOWN_KINDS.has(record.kind));
+        const isShown = changes.some(({ record }) => GRAPH_KINDS.has(record.kind));
         this.#told.add(workspace, revision, isShown);
         if (!this.#leads(workspace)) {
           const heardAt = services.clock.now();
@@ -189,4 +189,4 @@ function shutOut(changes: readonly Change[]): PeerRecord[] {
   });
 }
 
-const SHOWN_KINDS = new Set(['MeshPeer', 'MeshPolicy', 'MeshNetwork', 'AgentIdentity']);
+const GRAPH_KINDS = new Set(['MeshPeer', 'MeshPolicy', 'MeshNetwork', 'AgentIdentity']);

@@ -2,18 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { endProcess } from '../core/base/end-process.ts';
 import { SYSTEM_WORKSPACE } from '../core/base/ids.ts';
-import { LEADS_ALL, type Leading } from '../core/base/leading.ts';
+import { type Leader, SOLE_LEADER } from '../core/base/leader.ts';
 import { type Log, type Store, StoreError } from '../core/base/ports.ts';
-import { HeldShares, LEASE_MS } from './leadership/held-shares.ts';
-import { underFence } from './leadership/led-store.ts';
-import { NotAloneError, PLANES, Seat } from './leadership/seat.ts';
+import { fencedStore } from './leadership/fenced-store.ts';
+import { LEASE_MS, LeasedShares } from './leadership/leased-shares.ts';
+import { NotAloneError, PLANES, PlaneSlot } from './leadership/plane-slot.ts';
 import { movesOf, SHARES, shareOf } from './leadership/shares.ts';
 
 /**
  * Which workspaces this control plane leads: it alone does there what is to be done once (jobs, pushes, answers to nodes).
  * Any plane serves any request of a caller.
  */
-export interface Leadership extends Leading {
+export interface Leadership extends Leader {
   /** After workspaces were gained, and before those that are given away are another's: that waits for what is answered here. */
   onChange(listener: () => unknown): () => void;
   state(): LeadershipState;
@@ -36,8 +36,8 @@ export interface LeadershipState {
 }
 
 /** The leadership of the only control plane. */
-export const leadsAll: Leadership = {
-  ...LEADS_ALL,
+export const soleLeadership: Leadership = {
+  ...SOLE_LEADER,
   onChange: () => () => undefined,
   state: () => ({ shares: SHARES, all: SHARES, planes: 1, changes: 0 }),
   stop: async () => undefined,
@@ -60,7 +60,7 @@ const PREFIX = 'leadership/';
 const leaseOf = (share: number) => `${PREFIX}share/${String(share).padStart(2, '0')}`;
 
 /** Between two looks at who holds what: how long a share that was given away waits for its next holder at most. */
-const LOOK_MS = 500;
+const POLL_MS = 500;
 /** A lease of 4 s is renewed each 1.2 s, so that one answer that does not come costs nothing. */
 const RENEW_MS = 1_200;
 /** So long what is under way in a share may take to end before the share is given away nevertheless. */
@@ -76,7 +76,7 @@ const RESIGNED_MS = 5_000;
  * @throws NotAloneError where that one goes on
  */
 export async function joinLeadership(parts: LeadershipParts): Promise<Leadership> {
-  const seat = seatOf(parts);
+  const seat = planeSlotOf(parts);
   await seat.join();
   const leadership = startLeadership(parts, seat);
   await leadership.begun;
@@ -86,11 +86,11 @@ export async function joinLeadership(parts: LeadershipParts): Promise<Leadership
 /** Takes part in leading, with all other planes on the same store. */
 export function startLeadership(
   parts: LeadershipParts,
-  seat: Seat = seatOf(parts),
+  seat: PlaneSlot = planeSlotOf(parts),
 ): Leadership & { readonly begun: Promise<void> } {
   const { store, log, onCompany = endProcess, now = () => performance.now() } = parts;
   const { self } = seat;
-  const held = new HeldShares();
+  const held = new LeasedShares();
   const listeners = new Set<() => unknown>();
   /** Workspaces whose log is damaged: what others wrote in them is not known, and keeps nobody from leading the others. */
   let damaged: readonly string[] = [];
@@ -270,7 +270,7 @@ export function startLeadership(
         void tell();
       })
       .finally(() => {
-        timer = setTimeout(next, LOOK_MS);
+        timer = setTimeout(next, POLL_MS);
       });
   }
   next();
@@ -282,7 +282,7 @@ export function startLeadership(
     under(inner, workspace) {
       const share = shareOf(workspace);
       const fence = held.fenceOf(share);
-      return underFence(inner, { lease: leaseOf(share), fence });
+      return fencedStore(inner, { lease: leaseOf(share), fence });
     },
     onChange(listener) {
       const own = () => listener();
@@ -320,12 +320,12 @@ export function planeName(): string {
 }
 
 /** The names of all that live on a store. */
-export async function livingPlanes(store: Pick<Store, 'leases'>): Promise<string[]> {
+export async function livePlanes(store: Pick<Store, 'leases'>): Promise<string[]> {
   return (await store.leases(PLANES)).flatMap(({ holder }) => holder ?? []);
 }
 
-function seatOf({ store, self, isAlone = false, now = () => performance.now() }: LeadershipParts): Seat {
-  return new Seat({ store, name: self ?? planeName(), isAlone, now });
+function planeSlotOf({ store, self, isAlone = false, now = () => performance.now() }: LeadershipParts): PlaneSlot {
+  return new PlaneSlot({ store, name: self ?? planeName(), isAlone, now });
 }
 
 function isDamage(error: unknown): boolean {

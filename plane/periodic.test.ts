@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { eachLed, LEADS_ALL } from '../core/base/leading.ts';
+import { eachLedWorkspace, SOLE_LEADER } from '../core/base/leader.ts';
 import { formatInstant } from '../core/base/time.ts';
 import { ADDRESS_QUARANTINE_MS } from '../core/changes/address.ts';
 import { listSnapshots } from '../core/history/snapshots.ts';
@@ -134,7 +134,7 @@ test('one workspace that fails does not keep the others from their work', async 
     if (workspace === 'w_a') throw new Error('a is broken');
     done.push(workspace);
   };
-  await expect(eachLed(LEADS_ALL, { store }, work)).rejects.toThrow('a is broken');
+  await expect(eachLedWorkspace(SOLE_LEADER, { store }, work)).rejects.toThrow('a is broken');
   expect(done).toEqual(['w_b', 'w_c']);
 });
 

@@ -1,23 +1,23 @@
 import { keepCheckpoints } from '../core/audit/keep-checkpoints.ts';
 import { newId, SYSTEM_WORKSPACE } from '../core/base/ids.ts';
-import { eachLed, LEADS_ALL, type Leading, whereLed } from '../core/base/leading.ts';
+import { asLeader, eachLedWorkspace, type Leader, SOLE_LEADER } from '../core/base/leader.ts';
 import type { Commit } from '../core/base/ports.ts';
 import type { Kind } from '../core/base/record.ts';
-import { isOfKind } from '../core/base/written.ts';
+import { isOfKind } from '../core/base/written-record.ts';
 import type { ServiceGate } from '../core/call/gate.ts';
 import { removeOldAssessments } from '../core/compliance/assessments.ts';
-import { removeOldReviews, tellDueReviews } from '../core/compliance/reviews/reminders.ts';
-import { assessScheduled } from '../core/compliance/scheduled.ts';
+import { announceDueReviews, removeOldReviews } from '../core/compliance/reviews/reminders.ts';
+import { assessScheduled } from '../core/compliance/scheduled-assessments.ts';
 import { enforceRetention } from '../core/history/retention.ts';
-import { takeScheduled } from '../core/history/scheduled.ts';
+import { takeScheduledSnapshots } from '../core/history/scheduled-snapshots.ts';
 import { emptyIfGone } from '../core/identity/empty-workspace.ts';
-import { endAgents, nextAgentEnd, overdue } from '../core/identity/end-agents.ts';
+import { endAgents, expiredAgents, nextAgentEnd } from '../core/identity/end-agents.ts';
 import { finishAllLeaving } from '../core/identity/leave.ts';
 import { endOrphans } from '../core/identity/offboard.ts';
 import { removeSpentTokens } from '../core/identity/remove-spent-tokens.ts';
 import { networkJobs } from '../core/peers/jobs.ts';
 import { recordPresence } from '../core/peers/presence.ts';
-import { tellWitnesses } from '../core/peers/witnessed.ts';
+import { logWitnesses } from '../core/peers/witness-reports.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { expireWorkflows, resumeWorkflows } from '../core/workflow/upkeep.ts';
 import type { Job } from './jobs.ts';
@@ -37,9 +37,9 @@ type InEach = (work: (workspace: string, services: Services) => Promise<unknown>
 export function buildJobs(
   services: Services,
   gate: Pick<ServiceGate, 'flushRefusals' | 'flushSessions'>,
-  leading: Leading = LEADS_ALL,
+  leading: Leader = SOLE_LEADER,
 ): Job[] {
-  const inEach: InEach = (work) => eachLed(leading, services, work);
+  const inEach: InEach = (work) => eachLedWorkspace(leading, services, work);
   return [
     expireAgents(services, inEach),
     endOrphanedAgents(inEach),
@@ -55,7 +55,7 @@ export function buildJobs(
     scheduledSnapshots(inEach),
     ...workflows(services, inEach),
     every('remove spent tokens', HOUR_MS, services, () =>
-      whereLed(leading, services, SYSTEM_WORKSPACE, removeSpentTokens),
+      asLeader(leading, services, SYSTEM_WORKSPACE, removeSpentTokens),
     ),
     every('enforce retention', HOUR_MS, services, () => inEach((workspace, led) => enforceRetention(led, workspace))),
     scheduledAssessments(inEach),
@@ -69,12 +69,12 @@ export function buildJobs(
     ),
     every('tell of reviews that are due', HOUR_MS, services, () =>
       inEach(async (workspace, led) => {
-        await tellDueReviews(led, workspace);
+        await announceDueReviews(led, workspace);
       }),
     ),
     every('keep checkpoints of the audit logs', MINUTE_MS, services, () => keepCheckpoints(services, leading)),
     every('tell who has seen the audit logs', HOUR_MS, services, () =>
-      inEach((workspace, led) => tellWitnesses(led, workspace)),
+      inEach((workspace, led) => logWitnesses(led, workspace)),
     ),
     every('flush refusals', MINUTE_MS, services, () => gate.flushRefusals()),
     every('end idle sessions', MINUTE_MS, services, () => gate.flushSessions()),
@@ -89,7 +89,7 @@ function expireAgents({ states, clock }: Services, inEach: InEach): Job {
     run: () =>
       inEach(async (workspace, led) => {
         const context = { actor: 'system:expiry', reason: 'the time of the identity is over', requestId: newId('r') };
-        await endAgents(led, workspace, (state) => overdue(state, clock.now()), 'Expired', context);
+        await endAgents(led, workspace, (state) => expiredAgents(state, clock.now()), 'Expired', context);
         return nextAgentEnd(await states.current(workspace));
       }),
   };
@@ -111,11 +111,11 @@ function endOrphanedAgents(inEach: InEach): Job {
 }
 
 /** Ends what accounts leave that were disabled or are to be deleted, where the call that decided it was cut short. */
-function finishLeavingAccounts(services: Services, leading: Leading): Job {
+function finishLeavingAccounts(services: Services, leading: Leader): Job {
   return {
     name: 'finish what people leave',
     wakeOn: (commit) => commit.changes.some((change) => isOfKind(change, 'Account') && change.record.spec.leaving),
-    run: () => whereLed(leading, services, SYSTEM_WORKSPACE, finishAllLeaving),
+    run: () => asLeader(leading, services, SYSTEM_WORKSPACE, finishAllLeaving),
   };
 }
 
@@ -123,7 +123,7 @@ function scheduledSnapshots(inEach: InEach): Job {
   return {
     name: 'take scheduled snapshots',
     wakeOn: writes('Workspace'),
-    run: () => inEach((workspace, led) => takeScheduled(led, workspace)),
+    run: () => inEach((workspace, led) => takeScheduledSnapshots(led, workspace)),
   };
 }
 

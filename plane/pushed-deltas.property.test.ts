@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { draftOf, type StoredRecord } from '../core/base/record.ts';
 import { formatInstant } from '../core/base/time.ts';
-import { endsAhead } from '../core/graph/ends.ts';
+import { futureViews } from '../core/graph/future-views.ts';
 import { deltaFor, type GraphSettings, graphFor } from '../core/graph/graph-for.ts';
 import { plainSurroundings } from '../core/graph/plain-graph.testkit.ts';
 import { ViewDeltas } from '../core/graph/view-delta.ts';
@@ -10,10 +10,10 @@ import { viewsOf } from '../core/graph/views.ts';
 import { applyDelta, type FullGraph } from '../core/model/graph.ts';
 import type { Selector } from '../core/model/policy.ts';
 import { buildCompiler } from '../core/state/compiled.ts';
-import { type NetworkState, nextState, stateOf, tracked } from '../core/state/state.ts';
+import { type NetworkState, nextState, stateOf, trackedState } from '../core/state/state.ts';
 import { agent, network, peer, policy } from '../test/kits/records/records.ts';
 import { runs } from '../test/kits/runs.ts';
-import { affectedBy, type Sight } from './affected.ts';
+import { affectedBy, type StateSnapshot } from './affected-peers.ts';
 
 const NOW = 1_800_000_000_000;
 const MINUTE_MS = 60_000;
@@ -106,11 +106,12 @@ test('what nodes hold after pushes is the graph built for each of them anew, wha
       (steps) => {
         const states = { reachability: buildCompiler() };
         const held = new Map<string, FullGraph>();
-        let before: Sight | undefined;
+        let before: StateSnapshot | undefined;
         let minutes = 0;
         for (const [now, later] of steps) {
           minutes += later;
-          const state: NetworkState = before === undefined ? tracked(stateOf('w', 1, now)) : moved(before.state, now);
+          const state: NetworkState =
+            before === undefined ? trackedState(stateOf('w', 1, now)) : moved(before.state, now);
           const after = { state, at: NOW + minutes * MINUTE_MS };
           push(states, held, before, after);
           expectPlain(states, held, after);
@@ -143,9 +144,14 @@ function moved(state: NetworkState, now: readonly StoredRecord[]): NetworkState 
 }
 
 /** Tells every node what the control plane would tell it. */
-function push(states: States, held: Map<string, FullGraph>, before: Sight | undefined, after: Sight): void {
-  const views = ({ state, at: when }: Sight) =>
-    viewsOf(state, states.reachability(state, when), endsAhead(states, state, when));
+function push(
+  states: States,
+  held: Map<string, FullGraph>,
+  before: StateSnapshot | undefined,
+  after: StateSnapshot,
+): void {
+  const views = ({ state, at: when }: StateSnapshot) =>
+    viewsOf(state, states.reachability(state, when), futureViews(states, state, when));
   const { state } = after;
   const told = new Set(state.peers.keys());
   const affected = before ? affectedBy(states, before, after, told) : told;
@@ -171,9 +177,9 @@ function push(states: States, held: Map<string, FullGraph>, before: Sight | unde
   for (const name of held.keys()) if (!state.peers.has(name)) held.delete(name);
 }
 
-function expectPlain(states: States, held: ReadonlyMap<string, FullGraph>, { state, at: when }: Sight): void {
+function expectPlain(states: States, held: ReadonlyMap<string, FullGraph>, { state, at: when }: StateSnapshot): void {
   const now = states.reachability(state, when);
-  const ahead = endsAhead(states, state, when);
+  const ahead = futureViews(states, state, when);
   for (const [name, record] of state.peers) {
     if (record.status.phase !== 'ready') continue;
     const graph = held.get(name);

@@ -54,7 +54,7 @@ export function startRecentHeads(services: Pick<Services, 'store' | 'clock' | 'k
     problem: (): string | undefined =>
       unkept.size === 0
         ? undefined
-        : `What the database must hold of ${[...unkept].slice(0, MAX_TOLD).join(', ')} is not kept apart from it: see the log.`,
+        : `What the database must hold of ${[...unkept].slice(0, MAX_LISTED).join(', ')} is not kept apart from it: see the log.`,
     async stop(): Promise<void> {
       isStopped = true;
       unsubscribe();
@@ -66,4 +66,4 @@ export function startRecentHeads(services: Pick<Services, 'store' | 'clock' | 'k
 }
 
 /** In one sentence. */
-const MAX_TOLD = 3;
+const MAX_LISTED = 3;

@@ -1,5 +1,5 @@
 import type { Change } from '../core/base/ports.ts';
-import { isOfKind } from '../core/base/written.ts';
+import { isOfKind } from '../core/base/written-record.ts';
 import type { PeerRecord } from '../core/model/resources.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { workspaceTagOf } from '../net/relay/credential.ts';

@@ -1,10 +1,10 @@
 import { newId, SYSTEM_WORKSPACE } from '../core/base/ids.ts';
-import { whereLed } from '../core/base/leading.ts';
+import { asLeader } from '../core/base/leader.ts';
 import { StoreError } from '../core/base/ports.ts';
 import { Debouncer, type DueCapture } from '../core/history/debounce.ts';
 import { latestSnapshot, takeSnapshot } from '../core/history/snapshots.ts';
 import type { Services } from '../core/workflow/services.ts';
-import { type Leadership, leadsAll } from './leadership.ts';
+import { type Leadership, soleLeadership } from './leadership.ts';
 
 /** Commits read at once of what no snapshot was taken of. */
 const CATCH_UP = 200;
@@ -19,7 +19,7 @@ const UNREAD = 'what has no snapshot could not be read';
  */
 export function startSnapshots(
   services: Pick<Services, 'store' | 'states' | 'clock' | 'log'>,
-  leadership: Pick<Leadership, 'leads' | 'under' | 'onChange'> = leadsAll,
+  leadership: Pick<Leadership, 'leads' | 'under' | 'onChange'> = soleLeadership,
 ) {
   const { store, clock, log } = services;
   const debouncer = new Debouncer();
@@ -40,7 +40,7 @@ export function startSnapshots(
     if (tenures.get(workspace) !== tenure) return;
     const context = { actor: 'system:snapshots', reason: `snapshot after ${asked.trigger}`, requestId: newId('r') };
     try {
-      await whereLed(leadership, services, workspace, async (led) => {
+      await asLeader(leadership, services, workspace, async (led) => {
         await takeSnapshot(led, workspace, asked, context);
         counts.stored += 1;
       });

@@ -1,7 +1,7 @@
 import { lazily } from '../core/base/lazily.ts';
-import { endsAhead, shownAt } from '../core/graph/ends.ts';
-import { deltaFor, type GraphSettings, graphFor, type Told } from '../core/graph/graph-for.ts';
-import { prepareInTurns } from '../core/graph/prepared.ts';
+import { futureViews, graphInstantOf } from '../core/graph/future-views.ts';
+import { deltaFor, type GraphSettings, graphFor, type SentGraph } from '../core/graph/graph-for.ts';
+import { prepareInSlices } from '../core/graph/prepare-rows.ts';
 import { ViewDeltas } from '../core/graph/view-delta.ts';
 import { type GraphViews, viewsOf } from '../core/graph/views.ts';
 import { lookUpById } from '../core/model/find.ts';
@@ -10,12 +10,12 @@ import { ONLINE_MS } from '../core/model/liveness.ts';
 import { RecordMap } from '../core/model/record-map.ts';
 import type { PeerRecord } from '../core/model/resources.ts';
 import { slugOf } from '../core/model/workspaces.ts';
-import { newestCheckpoint } from '../core/peers/witnessed.ts';
-import { decidingOf, type NetworkState } from '../core/state/state.ts';
+import { newestCheckpoint } from '../core/peers/witness-reports.ts';
+import { decidingState, type NetworkState } from '../core/state/state.ts';
 import type { Services } from '../core/workflow/services.ts';
-import { affectedBy, type Sight } from './affected.ts';
+import { affectedBy, type StateSnapshot } from './affected-peers.ts';
 import { CAP_MS, Coalescer } from './coalescer.ts';
-import type { GraphMark } from './graph-marks.ts';
+import type { VersionToken } from './version-tokens.ts';
 
 export type PushServices = Pick<
   Services,
@@ -25,11 +25,11 @@ export type PushServices = Pick<
 export type Graph = FullGraph | DeltaGraph;
 
 /** Time for which nodes are served before other work of the process gets its turn, ms. */
-const TURN_MS = 8;
+const SLICE_MS = 8;
 const RETRY_MS = 1_000;
 const REQUESTED = 'requested';
 
-interface Sent {
+interface SentVersion {
   readonly version: number;
   readonly publicKey: string;
   /** It has what was changed up to this revision. */
@@ -42,10 +42,10 @@ export class WorkspacePush {
   readonly #services: PushServices;
   readonly #send: (peer: PeerRecord, graph: Graph) => void;
   readonly #coalescer = new Coalescer();
-  readonly #sent = new Map<string, Sent>();
+  readonly #sent = new Map<string, SentVersion>();
   #wanted = new Set<string>();
   /** The state that the sent graphs were made from; a node that was not affected since has the same graph still. */
-  #base: Sight | undefined;
+  #base: StateSnapshot | undefined;
   /** The newest of the audit log. It goes along with what is sent anyway: that it is another one is no reason to send. */
   #checkpoint: string | null = null;
   #slug: string | undefined;
@@ -81,7 +81,7 @@ export class WorkspacePush {
    * Returns the version of a node's graph, with its revision; undefined if it was sent nothing, or while changes are on their
    * way.
    */
-  markOf(peerUid: string): GraphMark | undefined {
+  markOf(peerUid: string): VersionToken | undefined {
     return this.#isSettled ? this.#sent.get(peerUid) : undefined;
   }
 
@@ -89,7 +89,7 @@ export class WorkspacePush {
    * Goes on from what a node was sent by another process, where that is what it would be sent now: it has all up to the
    * revision of the mark, and from there up to `told`, to which all was told here, nothing concerned nodes.
    */
-  adopt({ uid, spec }: PeerRecord, mark: GraphMark, told: number): void {
+  adopt({ uid, spec }: PeerRecord, mark: VersionToken, told: number): void {
     if (this.#sent.has(uid) || !this.#isSettled || (this.#base?.state.revision ?? 0) > told) return;
     // The first graphs that differ do so from there on.
     this.#from ??= told;
@@ -164,16 +164,16 @@ export class WorkspacePush {
     this.#wanted = new Set();
     const state = await states.current(this.#workspace);
     const now = clock.now();
-    const after = sightOf(state, now);
-    const before = this.#base ?? sightOf(await this.#firstBase(state.revision), now);
+    const after = stateSnapshotOf(state, now);
+    const before = this.#base ?? stateSnapshotOf(await this.#firstBase(state.revision), now);
     this.#forgetGone(before, after);
     const told = this.#told(before, after);
     const reachability = lazily(() => states.reachability(state, after.at));
     if (told.size > 0 || wanted.size > 0) {
       this.#checkpoint = await newestCheckpoint(this.#services, this.#workspace);
       this.#slug ??= await slugOf(this.#services, this.#workspace);
-      await prepareInTurns(this.#services, reachability(), () =>
-        endsAhead(states, state, after.at).map((ahead) => ahead.reachability),
+      await prepareInSlices(this.#services, reachability(), () =>
+        futureViews(states, state, after.at).map((ahead) => ahead.reachability),
       );
     }
     const receivers = new Set(
@@ -185,7 +185,7 @@ export class WorkspacePush {
       if (peer) receivers.add(peer);
     }
     const deltas = lazily(() => new ViewDeltas(this.#viewsOf(before), this.#viewsOf(after)));
-    let turnEnds = clock.now() + TURN_MS;
+    let turnEnds = clock.now() + SLICE_MS;
     for (const peer of receivers) {
       if (peer.status.phase !== 'ready' || peer.status.address === null) continue;
       if (!wanted.has(peer.uid) && !this.#listens(peer, before, after)) {
@@ -196,13 +196,13 @@ export class WorkspacePush {
       if (clock.now() < turnEnds) continue;
       await this.#services.nextTurn();
       if (this.#isStopped) return;
-      turnEnds = clock.now() + TURN_MS;
+      turnEnds = clock.now() + SLICE_MS;
     }
-    this.#base = { ...after, state: decidingOf(state) };
+    this.#base = { ...after, state: decidingState(state) };
   }
 
   /** Names of the peers that are told when their graph differs, or of which it is to be forgotten what they were told. */
-  #told(before: Sight, after: Sight): Set<string> {
+  #told(before: StateSnapshot, after: StateSnapshot): Set<string> {
     const isTold = (peer: PeerRecord) => this.#sent.has(peer.uid) || this.#listens(peer, before, after);
     return new Set([...after.state.peers.values()].filter(isTold).map(({ name }) => name));
   }
@@ -212,7 +212,7 @@ export class WorkspacePush {
    * from the answer to its next heartbeat that it was sent nothing, and asks. An online peer unknown here is connected to
    * another control plane; this one may have been told of its admission after its heartbeat.
    */
-  #listens({ name, uid }: PeerRecord, before: Sight, { state }: Sight): boolean {
+  #listens({ name, uid }: PeerRecord, before: StateSnapshot, { state }: StateSnapshot): boolean {
     const { liveness, clock } = this.#services;
     if (liveness.mismatch(this.#workspace, uid) !== undefined) return false;
     const heard = liveness.lastSeen(this.#workspace, uid);
@@ -240,7 +240,7 @@ export class WorkspacePush {
   }
 
   /** Returns the graph last sent to a node: the contents are those of the base, the version is the one it was sent with. */
-  #lastTold({ name, uid, spec }: PeerRecord, state: NetworkState): Told | undefined {
+  #lastTold({ name, uid, spec }: PeerRecord, state: NetworkState): SentGraph | undefined {
     const sent = this.#sent.get(uid);
     if (sent?.publicKey !== spec.publicKey) return undefined;
     const named = state.peers.get(name);
@@ -260,12 +260,12 @@ export class WorkspacePush {
     };
   }
 
-  #viewsOf({ state, at }: Sight): GraphViews {
+  #viewsOf({ state, at }: StateSnapshot): GraphViews {
     const { states } = this.#services;
-    return viewsOf(state, states.reachability(state, at), endsAhead(states, state, at));
+    return viewsOf(state, states.reachability(state, at), futureViews(states, state, at));
   }
 
-  #forgetGone(before: Sight, { state }: Sight): void {
+  #forgetGone(before: StateSnapshot, { state }: StateSnapshot): void {
     const names = RecordMap.changedNames(before.state.peers, state.peers) ?? before.state.peers.keys();
     for (const name of names) {
       const uid = before.state.peers.get(name)?.uid;
@@ -274,6 +274,6 @@ export class WorkspacePush {
   }
 }
 
-function sightOf(state: NetworkState, now: number): Sight {
-  return { state, at: shownAt(state, now) };
+function stateSnapshotOf(state: NetworkState, now: number): StateSnapshot {
+  return { state, at: graphInstantOf(state, now) };
 }

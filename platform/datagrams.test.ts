@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { networkInterfaces } from 'node:os';
 import { afterEach, describe, expect, it } from 'vitest';
 import { PLATFORM_CHOICES } from './choice.ts';
-import { type DatagramOptions, type DatagramSocket, type Place, placeOf } from './datagrams.ts';
+import { type DatagramOptions, type DatagramSocket, type SocketAddress, socketAddressOf } from './datagrams.ts';
 import { platformOf } from './platform.ts';
 
 const MAX_BYTES = 1_500;
@@ -41,7 +41,7 @@ describe.each(PLATFORM_CHOICES)('datagrams, platform %s', (choice) => {
     });
     undo.push(() => socket.close());
     if (kind !== 'busy bursts') return socket;
-    const own = placeOf(HERE[family], socket.port);
+    const own = socketAddressOf(HERE[family], socket.port);
     let heard = 0;
     hear = (bytes) => {
       heard += bytes.length;
@@ -92,8 +92,8 @@ describe.each(PLATFORM_CHOICES)('datagrams, platform %s', (choice) => {
       const there = await opened({ kind, onDatagrams: (bytes) => heard.push(textOf(bytes)) });
       const here = await opened({ kind, onDatagrams() {} });
       const bytes = new Uint8Array(MAX_BYTES);
-      for (const fill of [1, 2]) here.send(bytes.fill(fill), 0, placeOf('127.0.0.1', there.port));
-      here.send(new Uint8Array(), 0, placeOf('127.0.0.1', there.port));
+      for (const fill of [1, 2]) here.send(bytes.fill(fill), 0, socketAddressOf('127.0.0.1', there.port));
+      here.send(new Uint8Array(), 0, socketAddressOf('127.0.0.1', there.port));
       bytes.fill(9);
       await expect.poll(() => heard).toEqual(['1 x 1500', '2 x 1500', 'empty']);
     });
@@ -103,18 +103,18 @@ describe.each(PLATFORM_CHOICES)('datagrams, platform %s', (choice) => {
       const there = await opened({ onDatagrams: (bytes) => heard.push(textOf(bytes)) });
       const here = await opened({ kind, onDatagrams() {} });
       const parts = [1, 2, 3].flatMap((fill) => new Array<number>(fill === 3 ? 50 : 100).fill(fill));
-      here.send(Uint8Array.from(parts), 100, placeOf('127.0.0.1', there.port));
+      here.send(Uint8Array.from(parts), 100, socketAddressOf('127.0.0.1', there.port));
       await expect.poll(() => heard).toEqual(['1 x 100', '2 x 100', '3 x 50']);
     });
 
     it('that cannot be sent cost those after them nothing', async () => {
       const { socket: other, heard } = await peer('ipv4');
-      const place = placeOf('127.0.0.1', other.address().port);
+      const place = socketAddressOf('127.0.0.1', other.address().port);
       const socket: DatagramSocket = await opened({
         kind,
         onDatagrams() {
           // From a loopback address there is no way there.
-          socket.send(Uint8Array.of(0x61), 0, placeOf('192.0.2.1', 9));
+          socket.send(Uint8Array.of(0x61), 0, socketAddressOf('192.0.2.1', 9));
           socket.send(new Uint8Array(70_000), 0, place);
           socket.send(Uint8Array.of(0x62), 0, place);
         },
@@ -126,14 +126,14 @@ describe.each(PLATFORM_CHOICES)('datagrams, platform %s', (choice) => {
     });
 
     it('end with the socket: it may be closed by who is told of one, twice, and used no more', async () => {
-      const told: Place[] = [];
+      const told: SocketAddress[] = [];
       const { socket: other } = await peer('ipv4');
       const socket: DatagramSocket = await opened({
         kind,
         onDatagrams(_bytes, _segment, from) {
           told.push(from);
           void socket.close();
-          socket.send(Uint8Array.of(1), 0, placeOf('127.0.0.1', other.address().port));
+          socket.send(Uint8Array.of(1), 0, socketAddressOf('127.0.0.1', other.address().port));
         },
       });
       for (let n = 0; n < 5; n++) other.send('x', socket.port, '127.0.0.1');
@@ -164,12 +164,12 @@ describe.each(PLATFORM_CHOICES)('datagrams, platform %s', (choice) => {
 });
 
 it('a place is named by an address alone', () => {
-  expect(placeOf('127.77.0.1', 51_820)).toEqual({
+  expect(socketAddressOf('127.77.0.1', 51_820)).toEqual({
     address: '127.77.0.1',
     ip: Uint8Array.of(127, 77, 0, 1),
     port: 51_820,
   });
-  expect(() => placeOf('mesh.example', 1)).toThrow('mesh.example is no address.');
+  expect(() => socketAddressOf('mesh.example', 1)).toThrow('mesh.example is no address.');
 });
 
 /** A socket of Node's and what it heard. */

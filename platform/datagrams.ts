@@ -2,7 +2,7 @@ import type { Log } from '../core/base/ports.ts';
 import { parseIp } from './ip.ts';
 
 /** Where datagrams come from and go to. */
-export interface Place {
+export interface SocketAddress {
   /** In its usual text form. */
   readonly address: string;
   /** 4 or 16 bytes. */
@@ -11,7 +11,7 @@ export interface Place {
 }
 
 /** @throws Error when the address is none */
-export function placeOf(address: string, port: number): Place {
+export function socketAddressOf(address: string, port: number): SocketAddress {
   const ip = parseIp(address);
   if (ip === undefined) throw new Error(`${address} is no address.`);
   return { address, ip, port };
@@ -33,7 +33,7 @@ export interface DatagramOptions {
   readonly maxBytes: number | 'coalesced';
   readonly log?: Log;
   /** A datagram, or coalesced ones by their segment. All of it is valid until the handler returns. */
-  readonly onDatagrams: (bytes: Uint8Array, segment: number, from: Place) => void;
+  readonly onDatagrams: (bytes: Uint8Array, segment: number, from: SocketAddress) => void;
   /** All that waited was read; not called for what arrives too slowly to wait. */
   readonly onDrained?: () => void;
 }
@@ -41,7 +41,7 @@ export interface DatagramOptions {
 export interface DatagramSocket {
   readonly port: number;
   /** A datagram, or coalesced ones; the bytes are read before this returns. One that cannot be sent is lost, as on the network. */
-  send(bytes: Uint8Array, segment: number, to: Place): void;
+  send(bytes: Uint8Array, segment: number, to: SocketAddress): void;
   /** From now on nothing is received or sent. Idempotent. */
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { toProblem } from '../core/base/errors.ts';
 import { type CallRequest, invoke } from '../core/call/invoke.ts';
 import { logFailure } from '../core/call/log-failure.ts';
-import { leadAnswerText } from '../core/cause/lead-words.ts';
+import { redirectAnswerText } from '../core/cause/redirect-text.ts';
 import { type NarrationSource, narrationOf } from './debug-narration.ts';
 import type { CauseAnswer, DebugEvent, DebugRun } from './debug-runs.ts';
 
@@ -36,15 +36,15 @@ export async function* eventsOf(run: DebugRun, source: DebugSource): AsyncGenera
     if (call.signal.aborted) return;
     const problem = toProblem(thrown, { instance: PATH, requestId: call.requestId });
     logFailure(log, thrown, problem, { operation: 'debug' });
-    yield told(run, { event: 'error', data: problem });
+    yield appendEvent(run, { event: 'error', data: problem });
   }
 }
 
 async function* pastEvents(run: DebugRun, source: DebugSource): AsyncGenerator<DebugEvent> {
   const { signal } = source.call;
   if (run.events.length === 0) {
-    yield told(run, { event: 'step', data: { step: 'read', text: 'The question is read.' } });
-    yield told(run, { event: 'tool', data: { name: 'find_cause', arguments: run.asked, by: 'mesh' } });
+    yield appendEvent(run, { event: 'step', data: { step: 'read', text: 'The question is read.' } });
+    yield appendEvent(run, { event: 'tool', data: { name: 'find_cause', arguments: run.asked, by: 'mesh' } });
   }
   if (!run.answer) {
     const { events, answer } = await answered(run, source);
@@ -55,13 +55,13 @@ async function* pastEvents(run: DebugRun, source: DebugSource): AsyncGenerator<D
     await source.keep();
     yield* events;
   }
-  for await (const event of narrated(run, source, run.answer)) yield told(run, event);
+  for await (const event of narrated(run, source, run.answer)) yield appendEvent(run, event);
   if (signal.aborted) return;
   const { findings, ...rest } = run.answer;
-  yield told(run, { event: 'done', data: { ...rest, omitted: rest.finding_count - findings.length } });
+  yield appendEvent(run, { event: 'done', data: { ...rest, omitted: rest.finding_count - findings.length } });
 }
 
-function told(run: DebugRun, event: DebugEvent): DebugEvent {
+function appendEvent(run: DebugRun, event: DebugEvent): DebugEvent {
   run.events.push(event);
   run.isOver = event.event === 'done' || event.event === 'error';
   return event;
@@ -84,7 +84,7 @@ async function answered(run: DebugRun, source: DebugSource) {
   events.push({ event: 'step', data: { step: 'lead', text: `${reading}.` } });
   events.push({ event: 'tool', data: { name: next.tool, arguments: next.arguments, by: 'mesh' } });
   const other = await ask(next.tool, next.arguments, run, source);
-  const summary = leadAnswerText(other);
+  const summary = redirectAnswerText(other);
   say(summary);
   const isShort = JSON.stringify(other).length <= MAX_ANSWER;
   return { events, answer: { ...answer, summary, answer: isShort ? other : null } };

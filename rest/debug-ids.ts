@@ -4,7 +4,7 @@ import type { Clock } from '../core/base/ports.ts';
 import type { Keyring } from '../core/model/services.ts';
 
 /** A question, with who asked it where. */
-export interface AskedRun {
+export interface RunRequest {
   readonly workspace: string;
   readonly owner: string;
   readonly asked: Readonly<Record<string, unknown>>;
@@ -12,9 +12,9 @@ export interface AskedRun {
 
 /** Ids of runs: each proves which question it was given for, and when, also to a control plane that has forgotten the run. */
 export interface RunIds {
-  make(run: AskedRun): string;
+  make(run: RunRequest): string;
   /** Returns when the run of an id began, in milliseconds; undefined where it is of another question. */
-  beginOf(id: string, run: AskedRun): number | undefined;
+  beginOf(id: string, run: RunRequest): number | undefined;
 }
 
 /** An id is 12 bytes: the seconds of its begin, chance, and the proof. Who forges one skips events of an own question. */
@@ -25,7 +25,7 @@ const PROOF_BYTES = 5;
 export function runIds({ controlPrivateKey }: Pick<Keyring, 'controlPrivateKey'>, clock: Clock): RunIds {
   const secret = Buffer.from(controlPrivateKey.reveal(), 'base64');
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'mesh debug runs', 32));
-  const proofOf = (head: Uint8Array, { workspace, owner, asked }: AskedRun) =>
+  const proofOf = (head: Uint8Array, { workspace, owner, asked }: RunRequest) =>
     createHmac('sha256', key)
       .update(head)
       .update(JSON.stringify([workspace, owner, ordered(asked)]))

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { jsonText } from '../core/base/as-data.ts';
 import type { Caller } from '../core/base/caller.ts';
 import { MeshError } from '../core/base/errors.ts';
-import { once } from '../core/base/once.ts';
+import { memoize } from '../core/base/memoize.ts';
 import type { AnyOperation } from '../core/base/operation.ts';
 import type { Log } from '../core/base/ports.ts';
 import { type CallRequest, type Gate, invoke } from '../core/call/invoke.ts';
@@ -59,7 +59,7 @@ export async function* narrationOf(
   }
 }
 
-const readTools = once((operations: readonly AnyOperation<Services>[]): readonly ReadTool[] =>
+const readTools = memoize((operations: readonly AnyOperation<Services>[]): readonly ReadTool[] =>
   operations.filter(isReadTool).map(({ name, description, input }) => {
     const { $schema: _, ...parameters } = z.toJSONSchema(input, { io: 'input' });
     return { name, description, parameters };

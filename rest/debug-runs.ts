@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { Caller } from '../core/base/caller.ts';
 import { MeshError } from '../core/base/errors.ts';
 import type { Clock } from '../core/base/ports.ts';
+import { createQuotas, type QuotaKey, quotaKeysOf } from '../core/base/quotas.ts';
 import { SCOPES, type Scope } from '../core/base/scope.ts';
 import type { Cells, SharedState } from '../core/base/shared.ts';
-import { createShares, type ShareKey, shareKeysOf } from '../core/base/shares.ts';
 import type { RunIds } from './debug-ids.ts';
 
 /** An event of a stream, without its id, which is the run and the position in it. */
@@ -48,15 +48,15 @@ export interface DebugRun {
 }
 
 type Owner = Pick<Caller, 'id' | 'line'>;
-type Asker = Owner & Pick<Caller, 'scopesIn'>;
+type RunReader = Owner & Pick<Caller, 'scopesIn'>;
 
 /** How long a stream can be resumed after its reader has gone. */
-const KEPT_MS = 5 * 60_000;
+const RESUME_MS = 5 * 60_000;
 /** In this process: an answer is some 200 KB at most. Each workspace, principal and sub-agent has a share of them. */
 const MAX_RUNS = 200;
 
 /** A run as another control plane takes it up. */
-const keptRun = z.object({
+const storedRun = z.object({
   workspace: z.string(),
   owner: z.string(),
   scopes: z.array(z.enum(SCOPES)),
@@ -67,14 +67,14 @@ const keptRun = z.object({
   answer: z.custom<CauseAnswer>().optional(),
   narrations: z.int(),
 });
-type KeptRun = z.infer<typeof keptRun>;
+type StoredRun = z.infer<typeof storedRun>;
 
 /** Far more than a run comes to: who says to have seen more, of what nobody kept, has made it up. */
 const MAX_EVENTS = 5_000;
 /** In the place of words that a model had said and nobody kept: their reader has them. */
 const UNKEPT: DebugEvent = { event: 'step', data: { step: 'words', text: 'Words that were told before.' } };
 
-interface Kept {
+interface LocalRun {
   readonly run: DebugRun;
   readonly release: () => void;
 }
@@ -82,16 +82,16 @@ interface Kept {
 /** Streams that can be resumed. Who needs room makes it among what is its own, and a stream that is read is never ended. */
 export class DebugRuns {
   readonly #clock: Clock;
-  readonly #shares = createShares('debug answers kept for resumption', MAX_RUNS);
-  readonly #runs = new Map<string, Kept>();
+  readonly #shares = createQuotas('debug answers kept for resumption', MAX_RUNS);
+  readonly #runs = new Map<string, LocalRun>();
   /** Where several control planes keep runs together, so that each can go on with one. */
-  readonly #cells: Cells<KeptRun> | undefined;
+  readonly #cells: Cells<StoredRun> | undefined;
   readonly #ids: RunIds;
 
   constructor(clock: Clock, ids: RunIds, shared?: Pick<SharedState, 'cells'>) {
     this.#clock = clock;
     this.#ids = ids;
-    this.#cells = shared?.cells('debug-run', (value) => keptRun.safeParse(value).data);
+    this.#cells = shared?.cells('debug-run', (value) => storedRun.safeParse(value).data);
   }
 
   get size(): number {
@@ -99,7 +99,7 @@ export class DebugRuns {
   }
 
   /** @throws MeshError `rate_limited` where all of the owner's share is being read */
-  begin(workspace: string, owner: Asker, asked: DebugRun['asked'], known?: string): DebugRun {
+  begin(workspace: string, owner: RunReader, asked: DebugRun['asked'], known?: string): DebugRun {
     const release = this.#roomFor(workspace, owner);
     const run: DebugRun = {
       id: known ?? this.#ids.make({ workspace, owner: owner.id, asked }),
@@ -126,13 +126,13 @@ export class DebugRuns {
   async resume(
     lastEventId: string,
     workspace: string,
-    reader: Asker,
+    reader: RunReader,
     asked: DebugRun['asked'],
   ): Promise<{ readonly run: DebugRun; readonly seen: number; readonly mark?: string }> {
     const [, id = '', seen, mark] = /^([\w-]{16})\.(\d{1,6})(?:\.([\w-]{8}))?$/.exec(lastEventId) ?? [];
     const run = await this.#newest(id, Number(seen), workspace, reader);
     const begun = run ? undefined : this.#ids.beginOf(id, { workspace, owner: reader.id, asked });
-    if (begun !== undefined && mark !== undefined && begun + KEPT_MS >= this.#clock.now()) {
+    if (begun !== undefined && mark !== undefined && begun + RESUME_MS >= this.#clock.now()) {
       return { run: this.begin(workspace, reader, asked, id), seen: Number(seen), mark };
     }
     if (!run || this.#isExpired(run) || !mayRead(run, workspace, reader)) {
@@ -155,13 +155,13 @@ export class DebugRuns {
     narrations,
   }: DebugRun): Promise<void> {
     const value = { workspace, owner, line: [...line], asked, events, isOver, narrations, scopes: [...scopes] };
-    const cell = { value: { ...value, ...(answer && { answer }) }, expiresAt: this.#clock.now() + KEPT_MS };
+    const cell = { value: { ...value, ...(answer && { answer }) }, expiresAt: this.#clock.now() + RESUME_MS };
     // Without it, it can be resumed here alone.
     await this.#cells?.change(id, () => ({ cell, result: undefined })).catch(() => undefined);
   }
 
   /** As it is here, or elsewhere if it went on there. */
-  async #newest(id: string, seen: number, workspace: string, reader: Asker): Promise<DebugRun | undefined> {
+  async #newest(id: string, seen: number, workspace: string, reader: RunReader): Promise<DebugRun | undefined> {
     const here = this.#runs.get(id)?.run;
     const kept = id === '' ? undefined : (await this.#cells?.read([id]))?.get(id)?.value;
     if (!kept || (here && here.events.length >= kept.events.length)) return here;
@@ -193,12 +193,12 @@ export class DebugRuns {
   }
 
   #isExpired({ stop, seenAt }: DebugRun): boolean {
-    return !stop && seenAt + KEPT_MS < this.#clock.now();
+    return !stop && seenAt + RESUME_MS < this.#clock.now();
   }
 
   #roomFor(workspace: string, owner: Owner): () => void {
     for (const { run } of this.#runs.values()) if (this.#isExpired(run)) this.#drop(run);
-    const keys = shareKeysOf(owner, [workspace]);
+    const keys = quotaKeysOf(owner, [workspace]);
     for (;;) {
       const acquired = this.#shares.acquire(keys);
       if (acquired.ok) return acquired.release;
@@ -212,7 +212,7 @@ export class DebugRuns {
    * Returns the run to drop among those without a reader, of the owner and of the agents below it, that count for that quota:
    * finished runs first, then the one whose reader left longest ago.
    */
-  #oldestOf({ id }: Owner, key: ShareKey | undefined): DebugRun | undefined {
+  #oldestOf({ id }: Owner, key: QuotaKey | undefined): DebugRun | undefined {
     const unread = [...this.#runs.values()].flatMap(({ run }) => (run.stop || !run.line.includes(id) ? [] : [run]));
     const counted = unread.filter((run) => {
       switch (key?.kind) {
@@ -241,7 +241,7 @@ export function notResumable(): MeshError {
 function mayRead(
   run: Pick<DebugRun, 'workspace' | 'owner' | 'scopes'>,
   workspace: string,
-  { id, scopesIn }: Asker,
+  { id, scopesIn }: RunReader,
 ): boolean {
   return run.workspace === workspace && run.owner === id && run.scopes.isSubsetOf(scopesIn(workspace));
 }

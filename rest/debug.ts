@@ -6,7 +6,7 @@ import { pastInstant as instant } from '../core/base/moment-text.ts';
 import { type AnyOperation, operationsFor, READ } from '../core/base/operation.ts';
 import { originOf } from '../core/base/origin.ts';
 import type { Log } from '../core/base/ports.ts';
-import { createShares, type Shares, shareKeysOf } from '../core/base/shares.ts';
+import { createQuotas, type Quotas, quotaKeysOf } from '../core/base/quotas.ts';
 import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
 import { type CallRequest, type Gate, invoke } from '../core/call/invoke.ts';
 import { logFailure } from '../core/call/log-failure.ts';
@@ -47,7 +47,7 @@ export const debugInput = z.strictObject({
   time_range: z.strictObject({ from: instant, to: instant }),
 });
 
-interface Opened {
+interface OpenStream {
   readonly workspace: string;
   readonly caller: Caller;
   readonly asked: DebugRun['asked'];
@@ -55,24 +55,24 @@ interface Opened {
 }
 
 /** Opens a stream through the one path, so that it refuses exactly as an operation does. */
-function openingOf(streams: Shares) {
+function openOperation(streams: Quotas) {
   return operationsFor<Services>()({
     name: 'debug_connectivity',
     title: 'AI debug',
     description: 'What changed a connection, as server-sent events.',
     input: debugInput,
-    output: z.custom<Opened>(),
+    output: z.custom<OpenStream>(),
     access: 'snapshots:read',
     workspace: 'scoped',
     edition: 'pro',
     effects: READ,
     problems: ['invalid_input', 'not_found', 'expired', 'rate_limited'],
     http: { method: 'post', path: PATH },
-    async run({ time_range: { from, to }, ...asked }, { services, workspace, caller }): Promise<Opened> {
+    async run({ time_range: { from, to }, ...asked }, { services, workspace, caller }): Promise<OpenStream> {
       if (!caller) throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
       // Refuses a wrong range before the stream begins.
       await rangeOf(services, workspace, { from, to }, '/time_range');
-      const release = streams.take(shareKeysOf(caller, [workspace]));
+      const release = streams.take(quotaKeysOf(caller, [workspace]));
       return { workspace, caller, asked: { ...asked, from, to }, release };
     },
   });
@@ -86,8 +86,8 @@ function openingOf(streams: Shares) {
  */
 export function buildDebug({ operations, gate, log, metrics, headers }: DebugOptions): RequestHandler | undefined {
   if (!operations.some(({ name }) => name === 'find_cause')) return undefined;
-  const streams = createShares('debug streams', MAX_STREAMS);
-  const open = openingOf(streams);
+  const streams = createQuotas('debug streams', MAX_STREAMS);
+  const open = openOperation(streams);
   const runs = new DebugRuns(
     gate.services.clock,
     runIds(gate.services.keys, gate.services.clock),
@@ -103,7 +103,7 @@ export function buildDebug({ operations, gate, log, metrics, headers }: DebugOpt
     try {
       const { fields = {} } = gate.edition === 'pro' ? await readFields(request, { method: 'post' }) : {};
       const call = callOf(request, fields, requestId, abort.signal);
-      const opened = (await invoke(open, call, gate)) as Opened;
+      const opened = (await invoke(open, call, gate)) as OpenStream;
       undo.push(opened.release);
       const { run, seen, mark: known } = await runOf(runs, request, opened);
       undo.push(() => void runs.keep(run));
@@ -163,7 +163,7 @@ function callOf(request: Request, raw: CallRequest['raw'], requestId: string, si
   };
 }
 
-async function runOf(runs: DebugRuns, request: Request, { workspace, caller, asked }: Opened) {
+async function runOf(runs: DebugRuns, request: Request, { workspace, caller, asked }: OpenStream) {
   const last = request.headers['last-event-id'];
   if (last === undefined) {
     const run = runs.begin(workspace, caller, asked);

@@ -5,7 +5,7 @@ import { invalidInput, MeshError, toProblem } from '../core/base/errors.ts';
 import { operationsFor, READ } from '../core/base/operation.ts';
 import { originOf } from '../core/base/origin.ts';
 import { type Clock, type Log, StoreError } from '../core/base/ports.ts';
-import { createShares, type Shares, shareKeysOf } from '../core/base/shares.ts';
+import { createQuotas, type Quotas, quotaKeysOf } from '../core/base/quotas.ts';
 import { buildAccessWatch, goElsewhere } from '../core/call/access-watch.ts';
 import { type Gate, invoke, requireStillAllowed } from '../core/call/invoke.ts';
 import { logFailure } from '../core/call/log-failure.ts';
@@ -34,20 +34,20 @@ export interface EventsOptions {
 }
 
 const MAX_STREAMS = 1_000;
-interface Opened {
+interface OpenStream {
   readonly workspace: string;
   readonly caller: Caller;
   readonly release: () => void;
 }
 
 /** Opens a stream through the one path, so that it refuses exactly as an operation does. */
-function openingOf(streams: Shares) {
+function openOperation(streams: Quotas) {
   return operationsFor<Services>()({
     name: 'watch_events',
     title: 'Watch changes',
     description: 'Changes of one workspace as server-sent events.',
     input: z.strictObject({}),
-    output: z.custom<Opened>(),
+    output: z.custom<OpenStream>(),
     access: 'network:read',
     workspace: 'scoped',
     edition: 'community',
@@ -56,7 +56,7 @@ function openingOf(streams: Shares) {
     http: { method: 'get', path: '/api/v1/events' },
     async run(_input, { workspace, caller }) {
       if (!caller) throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
-      return { workspace, caller, release: streams.take(shareKeysOf(caller, [workspace])) };
+      return { workspace, caller, release: streams.take(quotaKeysOf(caller, [workspace])) };
     },
   });
 }
@@ -65,8 +65,8 @@ function openingOf(streams: Shares) {
 export function buildEvents({ gate, log, metrics, headers, limits = {}, stopping }: EventsOptions): RequestHandler {
   const { maxStreams = MAX_STREAMS } = limits;
   const { store, clock } = gate.services;
-  const streams = createShares('event streams', maxStreams);
-  const openEvents = openingOf(streams);
+  const streams = createQuotas('event streams', maxStreams);
+  const openEvents = openOperation(streams);
   const access = buildAccessWatch(gate);
   stopping?.addEventListener('abort', () => access.endAll(goElsewhere()));
   metrics.gauge('mesh_event_streams', 'Event streams open now', () => streams.held);
@@ -78,7 +78,7 @@ export function buildEvents({ gate, log, metrics, headers, limits = {}, stopping
     const call = callOf(request, requestId, abort);
     const undo: (() => void)[] = [];
     try {
-      const opened = (await invoke(openEvents, call, gate)) as Opened;
+      const opened = (await invoke(openEvents, call, gate)) as OpenStream;
       undo.push(opened.release);
       const { workspace } = opened;
       const reader: Reader = { workspace, caller: opened.caller, signal: abort.signal, ready: access.settled };
@@ -140,7 +140,7 @@ async function startOf(request: Request, store: Services['store'], workspace: st
 }
 
 /** A timer does not hear that the clock went another way: it looks so often. */
-const LOOK_MS = 10_000;
+const RECHECK_MS = 10_000;
 
 /** Ends a stream with its token. */
 function endWith({ expiresAt }: Caller, clock: Clock, end: (reason: MeshError) => void): () => void {
@@ -149,7 +149,7 @@ function endWith({ expiresAt }: Caller, clock: Clock, end: (reason: MeshError) =
   const look = () => {
     const left = expiresAt - clock.now();
     if (left <= 0) end(expiredToken());
-    else timer = setTimeout(look, Math.min(left, LOOK_MS));
+    else timer = setTimeout(look, Math.min(left, RECHECK_MS));
   };
   look();
   return () => clearTimeout(timer);

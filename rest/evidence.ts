@@ -5,8 +5,8 @@ import { pastInstant as instant } from '../core/base/moment-text.ts';
 import { type AnyOperation, type CallContext, CREATE, operationsFor } from '../core/base/operation.ts';
 import { originOf } from '../core/base/origin.ts';
 import type { Log } from '../core/base/ports.ts';
+import { createQuotas, type Quotas, quotaKeysOf } from '../core/base/quotas.ts';
 import type { Scope } from '../core/base/scope.ts';
-import { createShares, type Shares, shareKeysOf } from '../core/base/shares.ts';
 import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
 import { mayAccess } from '../core/call/access.ts';
 import { type CallRequest, type Gate, invoke } from '../core/call/invoke.ts';
@@ -31,7 +31,7 @@ export interface EvidenceOptions {
 }
 
 export const EVIDENCE_PATH = '/api/v1/ai/compliance/evidence';
-/** Made at once in this process. One person alone has two of them (core/base/shares.ts). */
+/** Made at once in this process. One person alone has two of them (core/base/quotas.ts). */
 export const MAX_EXPORTS = 16;
 /** The scopes for the contents of an archive: the network, its snapshots and workflows, and the entries of the audit log. */
 const ALSO_NEEDED: readonly Scope[] = ['network:read', 'snapshots:read', 'audit:read'];
@@ -47,22 +47,22 @@ export const evidenceInput = z.strictObject({
   period_end: instant.optional().describe('None: now'),
 });
 
-type Asked = z.output<typeof evidenceInput>;
+type EvidenceQuery = z.output<typeof evidenceInput>;
 
-interface Opened {
-  readonly asked: Asked;
+interface OpenExport {
+  readonly asked: EvidenceQuery;
   readonly context: CallContext<Services>;
   readonly release: () => void;
 }
 
 /** Goes through the one path, so that it refuses exactly as an operation does. */
-function openingOf(exports: Shares) {
+function openOperation(exports: Quotas) {
   return operationsFor<Services>()({
     name: 'export_evidence',
     title: 'Compliance evidence',
     description: 'The evidence of an assessment as a ZIP archive that verifies without Mesh: docs/evidence.md.',
     input: evidenceInput,
-    output: z.custom<Opened>(),
+    output: z.custom<OpenExport>(),
     access: 'compliance:assess',
     workspace: 'scoped',
     edition: 'pro',
@@ -70,7 +70,7 @@ function openingOf(exports: Shares) {
     whenFull: 'works',
     problems: ['invalid_input', 'forbidden', 'beyond_delegation', 'not_found', 'rate_limited', 'unavailable'],
     http: { method: 'post', path: EVIDENCE_PATH },
-    async run(asked, context): Promise<Opened> {
+    async run(asked, context): Promise<OpenExport> {
       const { caller, workspace } = context;
       if (!caller) throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
       const missing = ALSO_NEEDED.find((scope) => !mayAccess(scope, caller, workspace));
@@ -80,13 +80,13 @@ function openingOf(exports: Shares) {
       }
       await requireWholeLog(context);
       requireOneForm(asked);
-      return { asked, context, release: exports.take(shareKeysOf(caller, [workspace])) };
+      return { asked, context, release: exports.take(quotaKeysOf(caller, [workspace])) };
     },
   });
 }
 
 /** The operation of this route alone; for tests that walk all operations. */
-export const exportEvidence: AnyOperation<Services> = openingOf(createShares('evidence exports', MAX_EXPORTS));
+export const exportEvidence: AnyOperation<Services> = openOperation(createQuotas('evidence exports', MAX_EXPORTS));
 
 /** POST /api/v1/ai/compliance/evidence. */
 export function buildEvidence({
@@ -99,8 +99,8 @@ export function buildEvidence({
 }: EvidenceOptions): RequestHandler | undefined {
   const assess = operations.find(({ name }) => name === 'assess_compliance');
   if (!assess) return undefined;
-  const exports = createShares('evidence exports', MAX_EXPORTS);
-  const open = openingOf(exports);
+  const exports = createQuotas('evidence exports', MAX_EXPORTS);
+  const open = openOperation(exports);
   metrics.gauge('mesh_evidence_exports', 'Evidence archives that are made now', () => exports.held);
 
   return async (request, response) => {
@@ -111,7 +111,7 @@ export function buildEvidence({
     try {
       const { fields = {} } = gate.edition === 'pro' ? await readFields(request, { method: 'post' }) : {};
       const call = { ...callOf(request, fields, requestId, abort.signal), readAt };
-      const opened = (await invoke(open, call, gate)) as Opened;
+      const opened = (await invoke(open, call, gate)) as OpenExport;
       release = opened.release;
       const { asked, context } = opened;
       const { openArchive } = await import('../core/evidence/archive.ts');
@@ -148,7 +148,7 @@ async function assessed(assess: AnyOperation<Services>, call: CallRequest, gate:
 }
 
 /** @throws MeshError `invalid_input` */
-function requireOneForm({ evidence_id: id, ...period }: Asked): void {
+function requireOneForm({ evidence_id: id, ...period }: EvidenceQuery): void {
   const given = Object.keys(period).filter((name) => period[name as keyof typeof period] !== undefined);
   const refuse = (pointer: string, detail: string): never => {
     throw new MeshError('invalid_input', `${pointer}: ${detail}`, { errors: [{ pointer, detail }] });

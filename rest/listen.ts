@@ -5,8 +5,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as after } from 'node:timers/promises';
 import { MeshError, toProblem } from '../core/base/errors.ts';
 import { isLoopback } from '../core/base/loopback.ts';
-import type { ShareLimits } from './connection-shares.ts';
-import { holdConnections } from './held-connections.ts';
+import type { ConnectionLimits } from './connection-quotas.ts';
+import { trackConnections } from './connection-tracker.ts';
 import { problemHeaders, sendProblem } from './problem.ts';
 import { securityHeaders } from './security-headers.ts';
 
@@ -18,12 +18,12 @@ export interface ListenOptions {
   readonly tls?: { readonly cert: string | Buffer; readonly key: string | Buffer };
   /** Addresses that many callers may connect from, which have no limit of their own; those of this machine unless set. */
   readonly isShared?: (address: string) => boolean;
-  readonly connections?: ShareLimits;
+  readonly connections?: ConnectionLimits;
   /** Told of each connection that is accepted. */
   readonly onConnection?: () => void;
 }
 
-export interface Listening {
+export interface HttpListener {
   readonly host: string;
   readonly port: number;
   readonly url: string;
@@ -44,7 +44,7 @@ const CHECK_INTERVAL_MS = 5_000;
 const KEEP_ALIVE_MS = 65_000;
 const MAX_HEADER_BYTES = 16_384;
 /** Connections in all, and of one source: as many as the bus allows strangers behind one address. */
-const CONNECTIONS: ShareLimits = { total: 10_000, perSource: 1_024 };
+const CONNECTIONS: ConnectionLimits = { total: 10_000, perSource: 1_024 };
 const TLS_HANDSHAKE_MS = 10_000;
 const STOP_GRACE_MS = 3_000;
 /** So long whoever is in the middle of asking, or of connecting, is told that the end has begun, instead of cut off. */
@@ -54,7 +54,7 @@ const TELLING_MS = 250;
 const MOST_LISTENERS = 20;
 
 /** Serves a request listener on a hardened HTTP or HTTPS server. */
-export async function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
+export async function listen(app: RequestListener, options: ListenOptions): Promise<HttpListener> {
   const { host, port, tls, isShared = isLoopback, connections = CONNECTIONS, onConnection } = options;
   const limits = {
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -95,7 +95,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     ? createTlsServer({ ...limits, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: TLS_HANDSHAKE_MS }, serve)
     : createServer(limits, serve);
   Object.assign(server, { httpAllowHalfOpen: true });
-  const held = holdConnections(server, connections, isShared);
+  const held = trackConnections(server, connections, isShared);
   server.on('clientError', refuseMalformed);
   if (onConnection) server.on('connection', () => onConnection());
   server.listen(port, host);

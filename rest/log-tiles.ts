@@ -30,13 +30,13 @@ interface LogTilesOptions {
   readonly headers: readonly string[];
 }
 
-interface Served {
+interface LogResource {
   readonly body: string | Uint8Array;
   readonly type: string;
   readonly isImmutable: boolean;
 }
 
-type Serve = (path: string, context: CallContext<Services>) => Promise<Served | undefined>;
+type Serve = (path: string, context: CallContext<Services>) => Promise<LogResource | undefined>;
 
 const OCTETS = 'application/octet-stream';
 /** Allows only the caller's own cache: a shared cache does not know who may read. */
@@ -85,7 +85,7 @@ export function serveLogTiles({ gate, log, metrics, headers }: LogTilesOptions):
     let status = 200;
     try {
       const call = callOf(request, { name, path, requestId, signal: abort.signal });
-      const { body, type, isImmutable } = (await invoke(operation, call, gate)) as Served;
+      const { body, type, isImmutable } = (await invoke(operation, call, gate)) as LogResource;
       response.writeHead(status, [
         ...headers,
         'Content-Type',
@@ -119,7 +119,7 @@ function resource(name: string, access: Access, serve: Serve) {
     title: 'Audit log',
     description: 'A part of an audit log, as c2sp.org/tlog-tiles lays it out.',
     input: z.strictObject({ log: z.string(), path: z.string() }),
-    output: z.custom<Served>(),
+    output: z.custom<LogResource>(),
     access,
     workspace: 'scoped',
     orInstallation: true,

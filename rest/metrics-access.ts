@@ -10,7 +10,7 @@ import type { Metrics } from './metrics.ts';
 export type MetricsAccess = 'open' | 'local' | 'off' | { readonly token: Secret };
 
 /** A text is made at most this often, however many ask: it costs milliseconds, and by default everyone may ask. */
-const KEPT_MS = 1_000;
+const CACHE_MS = 1_000;
 
 /** Answers /metrics to those who may read it. */
 export function serveMetrics(
@@ -18,7 +18,7 @@ export function serveMetrics(
   access: MetricsAccess,
   now: () => number = () => performance.now(),
 ): RequestHandler {
-  const textOf = keptFor(KEPT_MS, now, () => metrics.render());
+  const textOf = cachedFor(CACHE_MS, now, () => metrics.render());
   return async (request, response, next) => {
     if (access === 'off') return next();
     if (access === 'local' && !isLoopback(originOf(request))) {
@@ -36,7 +36,7 @@ export function serveMetrics(
 }
 
 /** Returns a function that reuses a result for `ms`, also while it is pending. A failure is not reused. */
-function keptFor<T>(ms: number, now: () => number, make: () => Promise<T>): () => Promise<T> {
+function cachedFor<T>(ms: number, now: () => number, make: () => Promise<T>): () => Promise<T> {
   let kept: { readonly made: Promise<T>; readonly until: number } | undefined;
   return () => {
     if (kept && now() < kept.until) return kept.made;

@@ -10,7 +10,7 @@ const text = (type: string, description: string) => ({ [type]: { schema: z.strin
 
 export const OTHER_TAGS = ['events', 'health', 'openapi'] as const;
 
-type Refused = (description: string) => { description: string; content: Record<string, { schema: z.ZodType }> };
+type ProblemResponse = (description: string) => { description: string; content: Record<string, { schema: z.ZodType }> };
 
 /** The routes that are no operations. `problem` is the answer of every refusal. */
 export function otherPaths(problem: z.ZodType): ZodOpenApiPathsObject {
@@ -180,7 +180,7 @@ export function otherPaths(problem: z.ZodType): ZodOpenApiPathsObject {
 }
 
 /** A log as c2sp.org/tlog-tiles lays it out. */
-function logPaths(refused: Refused): ZodOpenApiPathsObject {
+function logPaths(refused: ProblemResponse): ZodOpenApiPathsObject {
   const log = z.string().describe('Workspace, or `installation`');
   const index = z
     .string()

@@ -7,7 +7,7 @@ import { silentLog } from '../core/base/silent-log.ts';
 import type { Gate } from '../core/call/invoke.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { type AppOptions, buildApp } from './app.ts';
-import { type Listening, listen } from './listen.ts';
+import { type HttpListener, listen } from './listen.ts';
 import { createMetrics } from './metrics.ts';
 
 const define = operationsFor<Services>();
@@ -166,7 +166,7 @@ export function gateOf(
 }
 
 export interface TestPlane extends AsyncDisposable {
-  readonly server: Listening;
+  readonly server: HttpListener;
   /** Sends a request with the token `reader` unless another header says so. */
   send(path: string, init?: RequestInit): Promise<Response>;
 }

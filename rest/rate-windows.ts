@@ -14,12 +14,12 @@ export interface RateWindows {
 
 /** Fixed windows by key; of the keys a bounded number, past which the one whose window opened longest ago makes room. */
 export function createRateWindows(windowMs: number, maxKeys: number): RateWindows {
-  const windows = windowsKept(maxKeys, (now) => now + windowMs);
+  const windows = boundedWindows(maxKeys, (now) => now + windowMs);
   return { at: (key, _limit, now) => windows.at(key, now) };
 }
 
 /** As many windows as that, each from its first look until what `endOf` says. */
-export function windowsKept(maxKeys: number, endOf: (now: number) => number) {
+export function boundedWindows(maxKeys: number, endOf: (now: number) => number) {
   // A Map keeps insertion order.
   const windows = new Map<string, RateWindow>();
   return {

@@ -1,15 +1,15 @@
 import type { Clock, Log } from '../core/base/ports.ts';
 import type { SharedCounts } from '../core/base/shared.ts';
-import { type RateWindow, type RateWindows, windowsKept } from './rate-windows.ts';
+import { boundedWindows, type RateWindow, type RateWindows } from './rate-windows.ts';
 
 /** Interval at which counts are sent to the other control planes, ms. */
-export const TELL_MS = 250;
+export const SEND_INTERVAL_MS = 250;
 /** Counts below a limit divided by this are not sent: most callers stay below it, and nothing is written for them. */
-const UNTOLD_PART = 64;
+const UNSENT_PART = 64;
 /** Keys in one round; the others have the next. */
-const MAX_TOLD = 1_000;
+const MAX_SENT = 1_000;
 /** After a round that failed; until then each control plane holds the limits by itself. */
-const AGAIN_MS = 5_000;
+const RETRY_MS = 5_000;
 
 export interface SharedWindows {
   windows(name: string, windowMs: number, maxKeys: number): RateWindows;
@@ -20,7 +20,7 @@ export interface SharedWindows {
   stop(): void;
 }
 
-interface Told {
+interface SentCount {
   readonly window: RateWindow;
   readonly limit: number;
   /** The part of the local count that has been sent. */
@@ -33,13 +33,13 @@ interface Told {
  * part of it that is not told.
  */
 export function shareWindows(counts: SharedCounts, clock: Clock, log: Pick<Log, 'warn'>): SharedWindows {
-  const asked = new Map<string, Told>();
+  const asked = new Map<string, SentCount>();
   let failed = false;
   let resumesAt = 0;
   let round: Promise<void> | undefined;
   const timer = setInterval(() => {
     if (performance.now() >= resumesAt) void tell();
-  }, TELL_MS);
+  }, SEND_INTERVAL_MS);
   timer.unref();
 
   function tell(): Promise<void> {
@@ -50,8 +50,8 @@ export function shareWindows(counts: SharedCounts, clock: Clock, log: Pick<Log, 
   }
 
   async function tellOnce(): Promise<void> {
-    const told = new Map<string, { readonly one: Told; readonly more: number }>();
-    for (const [key, one] of [...asked].slice(0, MAX_TOLD)) {
+    const told = new Map<string, { readonly one: SentCount; readonly more: number }>();
+    for (const [key, one] of [...asked].slice(0, MAX_SENT)) {
       asked.delete(key);
       // Past the limit there is nothing to tell, and nothing to learn.
       const more = Math.min(one.window.count, one.limit) - one.count;
@@ -69,18 +69,18 @@ export function shareWindows(counts: SharedCounts, clock: Clock, log: Pick<Log, 
     } catch (error) {
       if (!failed) log.warn({ err: error }, 'the limits of requests are held by each control plane alone');
       failed = true;
-      resumesAt = performance.now() + AGAIN_MS;
+      resumesAt = performance.now() + RETRY_MS;
     }
   }
 
   return {
     windows(name, windowMs, maxKeys) {
-      const kept = windowsKept(maxKeys, (now) => (Math.floor(now / windowMs) + 1) * windowMs);
-      const tellers = new WeakMap<RateWindow, Told>();
+      const kept = boundedWindows(maxKeys, (now) => (Math.floor(now / windowMs) + 1) * windowMs);
+      const tellers = new WeakMap<RateWindow, SentCount>();
       return {
         at(key, limit, now) {
           const window = kept.at(key, now);
-          if (window.count < limit / UNTOLD_PART) return window;
+          if (window.count < limit / UNSENT_PART) return window;
           const told = tellers.get(window) ?? { window, limit, count: 0 };
           tellers.set(window, told);
           asked.set(`${name} ${window.resetAt} ${key}`, told);

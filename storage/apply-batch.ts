@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { fieldChanges } from '../core/base/field-changes.ts';
 import { SYSTEM_WORKSPACE } from '../core/base/ids.ts';
-import type { AuditEntry, Basis, Change, Commit, CommitContext, Op, SecurityEvent } from '../core/base/ports.ts';
+import type { AuditEntry, Change, Commit, CommitContext, Op, ReadSet, SecurityEvent } from '../core/base/ports.ts';
 import { StoreError } from '../core/base/ports.ts';
 import {
   foldName,
@@ -41,7 +41,7 @@ export interface Rows<R extends Row> {
 }
 
 /** Where a workspace stands before a batch. */
-interface Standing {
+interface WorkspacePosition {
   readonly name: string;
   readonly revision: number;
   /** The time of its newest commit or event. */
@@ -51,33 +51,33 @@ interface Standing {
 /** The content of a batch's audit log entry, without the entry number. */
 export type Entry = Omit<AuditEntry, 'seq'>;
 
-export interface Applied {
+export interface BatchResult {
   readonly commit: Commit;
   /** For the log of the workspace, in order. */
   readonly entries: readonly Entry[];
   /** For the logs of others: what happens to who is let in is told the installation, what happens to its settings a workspace. */
-  readonly told: readonly Told[];
+  readonly told: readonly CrossLogEvent[];
 }
 
 /** An event for the log of another workspace than the commit's. */
-export interface Told {
+export interface CrossLogEvent {
   readonly workspace: string;
   readonly event: SecurityEvent & { readonly requestId: string };
 }
 
 /** The instant of the next entry: the clock, but never before the last one. */
-export function nextInstant({ at }: Pick<Standing, 'at'>, now: number): number {
+export function nextInstant({ at }: Pick<WorkspacePosition, 'at'>, now: number): number {
   return Math.max(now, at);
 }
 
 /** Judges a batch and writes its records. @throws StoreError when a precondition fails */
 export function applyBatch<R extends Row>(
   rows: Rows<R>,
-  workspace: Standing,
+  workspace: WorkspacePosition,
   ops: readonly Op[],
   context: CommitContext,
   now: number,
-): Applied {
+): BatchResult {
   const { name } = workspace;
   const batch: Batch<R> = {
     rows,
@@ -87,16 +87,16 @@ export function applyBatch<R extends Row>(
     written: new Map(),
     removed: new Map(),
   };
-  const { securityEvents = [], basis, fence: _, decided: __, requireTimely, ...why } = context;
+  const { securityEvents = [], readSet, fence: _, decided: __, requireTimely, ...why } = context;
   requireTimely?.();
-  if (basis) requireUnchanged(rows, workspace, basis);
+  if (readSet) requireUnchanged(rows, workspace, readSet);
   const written = ops.flatMap((op) => apply(batch, op) ?? []);
   const changes = written.map(({ change }) => change);
   const revision = changes.length > 0 ? batch.revision : workspace.revision;
   const commit: Commit = { ...why, workspace: name, revision, at: batch.at, changes };
   const entries = securityEvents.map((event) => eventEntry(name, batch.at, { ...event, requestId: why.requestId }));
   if (changes.length > 0) entries.unshift(commitEntry(commit, written));
-  return { commit, entries, told: name === SYSTEM_WORKSPACE ? toldWorkspaces(commit) : toldInstallation(commit) };
+  return { commit, entries, told: name === SYSTEM_WORKSPACE ? workspaceEvents(commit) : installationEvents(commit) };
 }
 
 export function eventEntry(
@@ -107,7 +107,7 @@ export function eventEntry(
   return { at, workspace, actor: event.actor, type: 'event', event };
 }
 
-function commitEntry({ changes: _, workspace, ...rest }: Commit, written: readonly Written[]): Entry {
+function commitEntry({ changes: _, workspace, ...rest }: Commit, written: readonly WriteResult[]): Entry {
   const changes = written.map(({ change, digest }) => {
     const { fields, ...named } = withFields(change);
     const { uid } = change.record;
@@ -117,32 +117,32 @@ function commitEntry({ changes: _, workspace, ...rest }: Commit, written: readon
 }
 
 /** Returns the workspaces in whose logs a write of the installation stands too; stores load these first. */
-export function workspacesTold(op: Op): readonly string[] {
+export function crossLoggedWorkspaces(op: Op): readonly string[] {
   return op.op === 'update' && op.record.kind === 'Workspace' ? [op.record.uid] : [];
 }
 
 /** Returns the entry in the installation's log for a workspace commit that changes who has access to the workspace. */
-function toldInstallation({ workspace, changes, ...why }: Commit): readonly Told[] {
+function installationEvents({ workspace, changes, ...why }: Commit): readonly CrossLogEvent[] {
   const told = changes.filter(({ record }) => 'installation' in KINDS[record.kind]);
   if (told.length === 0) return [];
   const detail = { workspace, reason: why.reason, changes: told.map(withFields) };
-  return [{ workspace: SYSTEM_WORKSPACE, event: toldEvent('members', why, detail) }];
+  return [{ workspace: SYSTEM_WORKSPACE, event: crossLogEvent('members', why, detail) }];
 }
 
 /** Entry for the audit log of a workspace when the installation changes its settings. */
-function toldWorkspaces({ changes, ...why }: Commit): readonly Told[] {
+function workspaceEvents({ changes, ...why }: Commit): readonly CrossLogEvent[] {
   const told = changes.filter(({ type, record }) => type === 'updated' && record.kind === 'Workspace');
   return told.map((change) => ({
     workspace: change.record.uid,
-    event: toldEvent('settings', why, { reason: why.reason, changes: [withFields(change)] }),
+    event: crossLogEvent('settings', why, { reason: why.reason, changes: [withFields(change)] }),
   }));
 }
 
-function toldEvent(
+function crossLogEvent(
   type: string,
   { actor, requestId }: Pick<Commit, 'actor' | 'requestId'>,
   detail: NonNullable<SecurityEvent['detail']>,
-): Told['event'] {
+): CrossLogEvent['event'] {
   return { type, actor, result: 'ok', requestId, detail };
 }
 
@@ -163,13 +163,13 @@ interface Batch<R extends Row> {
   readonly removed: Map<string, StoredRecord>;
 }
 
-interface Written {
+interface WriteResult {
   readonly change: Change;
   /** The digest of the body that is stored now. */
   readonly digest?: string;
 }
 
-function apply<R extends Row>(batch: Batch<R>, op: Op): Written | undefined {
+function apply<R extends Row>(batch: Batch<R>, op: Op): WriteResult | undefined {
   switch (op.op) {
     case 'create':
       return create(batch, op.record);
@@ -188,13 +188,17 @@ function apply<R extends Row>(batch: Batch<R>, op: Op): Written | undefined {
 }
 
 /** @throws StoreError `changed` */
-function requireUnchanged<R extends Row>(rows: Rows<R>, workspace: Standing, { groups, revision }: Basis): void {
+function requireUnchanged<R extends Row>(
+  rows: Rows<R>,
+  workspace: WorkspacePosition,
+  { groups, revision }: ReadSet,
+): void {
   // Most often nothing was written at all.
   if (workspace.revision === revision) return;
   for (const group of groups) if (rows.hasNewer(group, revision)) throw new StoreError('changed', group);
 }
 
-function create<R extends Row>(batch: Batch<R>, draft: RecordDraft): Written {
+function create<R extends Row>(batch: Batch<R>, draft: RecordDraft): WriteResult {
   const row = batch.rows.find(draft);
   if (isLive(row)) throw new StoreError('already_exists', subject(draft));
   claim(batch, draft, 'created');
@@ -206,7 +210,7 @@ function create<R extends Row>(batch: Batch<R>, draft: RecordDraft): Written {
   return { change: { type: 'created', record }, digest: bodyDigest(text) };
 }
 
-function update<R extends Row>(batch: Batch<R>, draft: RecordDraft, read: number): Written {
+function update<R extends Row>(batch: Batch<R>, draft: RecordDraft, read: number): WriteResult {
   const { row, before } = supersede(batch, draft, read, 'updated');
   if (before.uid !== draft.uid) throw new StoreError('conflict', subject(draft));
   const text = encodeBody(draft, nextBody(draft, before), before);
@@ -219,7 +223,7 @@ function update<R extends Row>(batch: Batch<R>, draft: RecordDraft, read: number
   return { change: { type: 'updated', record, before }, digest: bodyDigest(text) };
 }
 
-function remove<R extends Row>(batch: Batch<R>, key: RecordKey, read: number | undefined): Written {
+function remove<R extends Row>(batch: Batch<R>, key: RecordKey, read: number | undefined): WriteResult {
   const { row, before } = supersede(batch, key, read, 'deleted');
   batch.rows.remove(row, key);
   batch.rows.release(before.unique);

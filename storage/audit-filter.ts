@@ -2,7 +2,7 @@ import type { AuditEntry, AuditQuery } from '../core/base/ports.ts';
 import { foldName } from '../core/base/record.ts';
 
 /** True if an entry matches an audit log query; time and number are not compared. */
-export function isAskedFor(entry: AuditEntry, { type, actor, kind, name }: AuditQuery): boolean {
+export function matchesQuery(entry: AuditEntry, { type, actor, kind, name }: AuditQuery): boolean {
   if (type !== undefined && entry.type !== type) return false;
   if (actor !== undefined && entry.actor !== actor) return false;
   if (kind === undefined && name === undefined) return true;

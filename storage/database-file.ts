@@ -1,5 +1,5 @@
 import type { LogReport } from '../core/audit/findings.ts';
-import type { KeptHead, LastingHeads, PublicLogKeys } from '../core/audit/log-keys.ts';
+import type { DurableHeads, PublicLogKeys, StoredHead } from '../core/audit/log-keys.ts';
 import type { Store } from '../core/base/ports.ts';
 
 /** The type of the entry that says from when on a log goes on without what was signed of it before. */
@@ -52,7 +52,7 @@ export interface DatabaseFile {
    *
    * @throws StoreError `unavailable`; then nothing has taken the place of the file
    */
-  backUp(options: BackupOptions): Promise<MadeBackup>;
+  backUp(options: BackupOptions): Promise<BackupResult>;
   /** A backup takes the place of an older one, and of nothing else that somebody may need. @throws StoreError `unavailable` */
   requireReplaceable(): Promise<void>;
   /** @throws StoreError `unavailable` for a file that is no whole database of a control plane */
@@ -77,7 +77,7 @@ type Logs = Pick<Store, 'auditTree' | 'workspaces'>;
 
 export interface AcceptOptions {
   readonly logs: PublicLogKeys;
-  readonly heads: LastingHeads;
+  readonly heads: DurableHeads;
   readonly reason: string;
   readonly now: number;
 }
@@ -96,7 +96,7 @@ export interface BackupOptions {
   readonly now: number;
   readonly installation: string;
   /** Log heads, read before: the database must contain them, and so must the backup. */
-  readonly heads: readonly KeptHead[];
+  readonly heads: readonly StoredHead[];
   /** The text of credentials.json, where it is to go along. */
   readonly credentials?: string;
 }
@@ -107,7 +107,7 @@ export interface BackupLabel {
   readonly installation: string;
 }
 
-export interface MadeBackup extends BackupLabel {
+export interface BackupResult extends BackupLabel {
   readonly bytes: number;
   readonly entries: number;
 }

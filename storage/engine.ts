@@ -1,6 +1,6 @@
 import type { Clock, Log, Store } from '../core/base/ports.ts';
 import type { SharedState } from '../core/base/shared.ts';
-import type { CopySource, CopyTarget } from './copy/place.ts';
+import type { CopySource, CopyTarget } from './copy/copy-ends.ts';
 import type { DatabaseFile } from './database-file.ts';
 import type { ReaderOptions, StoreReader } from './reader.ts';
 

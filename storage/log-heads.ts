@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { readCheckpoint } from '../core/audit/checkpoint.ts';
-import type { LastingHeads, LogHeads } from '../core/audit/log-keys.ts';
+import type { DurableHeads, LogHeads } from '../core/audit/log-keys.ts';
 import { MeshError } from '../core/base/errors.ts';
 import { giveToOwner, makeDurable, replaceOwned } from './owned-file.ts';
 
@@ -12,7 +12,7 @@ const NAME = /^[\w-]{1,64}$/;
  * The newest signed checkpoint of each log in a file of its own, `<configDir>/log-heads/<workspace>`: a signed note, as
  * others read it. Who takes checkpoints out of the database does not have a rewritten log signed.
  */
-export function headsIn(configDir: string): LastingHeads {
+export function headsIn(configDir: string): DurableHeads {
   const folder = path.join(configDir, FOLDER);
   const known = new Map<string, string>();
   const newest = (workspace: string) => {

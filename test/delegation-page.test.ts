@@ -1,7 +1,7 @@
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
 import { SCOPES } from '../core/base/scope.ts';
-import type { Allowed } from '../core/reachability/port-sets.ts';
+import type { AllowedPorts } from '../core/reachability/port-sets.ts';
 import { buildScene } from './authority/scene.ts';
 import { rowsOf, sectionsOf } from './kits/process/page-blocks.ts';
 
@@ -33,7 +33,7 @@ test('each agent of the worked example reaches what the table of the page says, 
   expect(found).toEqual(rows);
 });
 
-function shown(allowed: Allowed): string {
+function shown(allowed: AllowedPorts): string {
   if (allowed === 'ALL') return 'everything';
   return allowed.map(({ protocol, from }) => `${protocol} ${from}`).join(', ') || 'nothing';
 }

@@ -25,7 +25,9 @@ export interface Rules {
 const PURE = ['net/', 'client/paths/'];
 const EDGES: ReadonlySet<string> = new Set([
   ...['bus', 'client-connection', 'listener', 'steady-clock', 'thread', 'worker'].map((name) => `net/nats/${name}.ts`),
-  ...['account-updates', 'external-bus', 'keep-connected', 'server-identity'].map((name) => `net/bus/${name}.ts`),
+  ...['account-updates', 'external-bus', 'reconnecting-connection', 'server-identity'].map(
+    (name) => `net/bus/${name}.ts`,
+  ),
   ...['dial', 'listener', 'remote'].map((name) => `net/relay/${name}.ts`),
   'net/stun/listener.ts',
   // What a test says of another's package.

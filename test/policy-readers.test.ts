@@ -26,14 +26,14 @@ const OTHERS = {
   ],
 };
 
-test('a policy is read by core/model/meaning.ts alone, which knows what an absent and an empty direction mean', () => {
+test('a policy is read by core/model/policy-match.ts alone, which knows what an absent and an empty direction mean', () => {
   const files = globSync('{core,tools,rest,mcp,plane,cli,client,llm,web/src}/**/*.{ts,tsx}').filter(
     (file) => !isTestFile(file),
   );
   const reading = files.filter((file) => readsRules(file, readFileSync(file, 'utf8')));
   const others = Object.values(OTHERS).flat();
   const isOther = (file: string) => others.some((place) => file.startsWith(place));
-  expect(reading.filter((file) => !isOther(file))).toEqual(['core/model/meaning.ts']);
+  expect(reading.filter((file) => !isOther(file))).toEqual(['core/model/policy-match.ts']);
   expect(others.filter((place) => !reading.some((file) => file.startsWith(place)))).toEqual([]);
 });
 

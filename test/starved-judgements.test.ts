@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { newId } from '../core/base/ids.ts';
-import { COSTLY_JUDGEMENTS } from '../core/base/serialise.ts';
+import { EXPENSIVE_ATTEMPTS } from '../core/base/serialize.ts';
 import { WriteQueue } from '../core/base/write-queue.ts';
 import { buildGate } from '../core/call/gate.ts';
 import { invoke } from '../core/call/invoke.ts';
 import { JsonText } from '../core/compute/compute.ts';
-import { OWN_REST_MS } from '../core/peers/changed-itself.ts';
+import { SELF_CHANGE_PAUSE_MS } from '../core/peers/self-change.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { COMPUTE_LIMITS } from '../plane/compute/limits.ts';
 import { heavyComputations } from '../tools/heavy.ts';
@@ -132,7 +132,9 @@ test.each([1_500, 17_000])(
 );
 
 test('three judgements take less than two rests of a device, so that it changes what was judged during two of them at most', () => {
-  expect(COSTLY_JUDGEMENTS * (COMPUTE_LIMITS.runMs + COMPUTE_LIMITS.judgementWaitMs)).toBeLessThan(2 * OWN_REST_MS);
+  expect(EXPENSIVE_ATTEMPTS * (COMPUTE_LIMITS.runMs + COMPUTE_LIMITS.judgementWaitMs)).toBeLessThan(
+    2 * SELF_CHANGE_PAUSE_MS,
+  );
 });
 
 test('nor does it keep an agent from writing what it may', async () => {

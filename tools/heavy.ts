@@ -1,6 +1,6 @@
 import { judgeControls, judgeShown, judgeWrites } from '../core/authority/judge.ts';
 import type { AnyOperation } from '../core/base/operation.ts';
-import { assessFor } from '../core/compliance/scheduled.ts';
+import { assessFor } from '../core/compliance/scheduled-assessments.ts';
 import type { Computation } from '../core/compute/computation.ts';
 import { assessProposal } from '../core/intent/plan/assessed.ts';
 import { redrawProposal } from '../core/intent/plan/redrawn.ts';

@@ -16,13 +16,13 @@ type PastQuery = { readonly at?: string | undefined; readonly snapshot_id?: stri
 /**
  * Returns true if the raw fields name a moment. A question about the past is Pro, even where it is Community about the present.
  */
-export function asksPast({ at, snapshot_id: id }: Readonly<Record<string, unknown>>): boolean {
+export function isAboutPast({ at, snapshot_id: id }: Readonly<Record<string, unknown>>): boolean {
   return at !== undefined || id !== undefined;
 }
 
 /** A past state may have to be read as a whole. */
 export function pastCost(raw: Readonly<Record<string, unknown>>): 'heavy' | 'light' {
-  return asksPast(raw) ? 'heavy' : 'light';
+  return isAboutPast(raw) ? 'heavy' : 'light';
 }
 
 /**
@@ -35,7 +35,7 @@ export async function stateFor(
   { services, workspace, caller }: CallContext<Pick<ComputeServices, 'store' | 'states' | 'clock'>>,
   query: PastQuery,
 ): Promise<{ readonly state: NetworkState; readonly at: number; readonly isPast: boolean }> {
-  if (!asksPast(query))
+  if (!isAboutPast(query))
     return { state: await services.states.current(workspace), at: services.clock.now(), isPast: false };
   if (!caller.scopesIn(workspace).has('snapshots:read')) {
     const detail = 'The past needs the scope snapshots:read, which you do not hold here. Leave out at and snapshot_id.';

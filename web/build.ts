@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import path from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { build } from 'vite';
-import { CLIENTS, entryOf, groupOf, READINGS } from '../cli/mcp-entry.ts';
+import { CLIENT_FILES, CLIENTS, entryOf, groupOf } from '../cli/mcp-entry.ts';
 import { peerColumns } from '../core/views/peer-view.ts';
 import { openApiDocument } from '../rest/openapi.ts';
 import { operations } from '../tools/index.ts';
@@ -61,7 +61,7 @@ function asJson(key: string, value: unknown): unknown {
 function mcpClient(client: (typeof CLIENTS)[number]) {
   const access = { server: 'http://server', token: '{token}', workspace: '{workspace}', launcher: 'mesh' };
   const entry = JSON.stringify(entryOf(client, access)).replaceAll('http://server', '{server}');
-  return { client, group: groupOf(client), entry: JSON.parse(entry), ...READINGS[client] };
+  return { client, group: groupOf(client), entry: JSON.parse(entry), ...CLIENT_FILES[client] };
 }
 
 async function writeChanged(file: string, text: string): Promise<void> {

@@ -2,7 +2,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import koffi from 'koffi';
-import { placeOf } from '../../platform/datagrams.ts';
+import { socketAddressOf } from '../../platform/datagrams.ts';
 import { DatagramBatch } from '../../platform/linux/datagram-batch.ts';
 import { udpHandleOf } from '../../platform/linux/udp-handle.ts';
 
@@ -54,5 +54,5 @@ async function bound(port: number) {
   const handle = udpHandleOf(socket);
   if (!handle) throw new Error('The socket has no descriptor.');
   handle.recvStop();
-  return { fd: handle.fd, place: placeOf(ADDRESS, port) };
+  return { fd: handle.fd, place: socketAddressOf(ADDRESS, port) };
 }

@@ -6,7 +6,7 @@ import type { Log } from '../../core/base/ports.ts';
 import { parseHostPort } from '../../net/host-port.ts';
 import { BINDING, decodeStun, encodeStun } from '../../net/stun/message.ts';
 import type { Config } from './config.ts';
-import { type GivenAddress, givenAddresses } from './given-addresses.ts';
+import { type ConfiguredAddress, configuredAddresses } from './configured-addresses.ts';
 
 /** An address that says nothing for so long is taken for dead. */
 const ANSWER_MS = 3_000;
@@ -14,7 +14,7 @@ const ANSWER_MS = 3_000;
 const STUN_TRIES = 3;
 
 /** The effect on nodes that cannot reach an address (docs/node.md#files-and-ports). */
-const EFFECT: Readonly<Record<GivenAddress['variable'], string>> = {
+const EFFECT: Readonly<Record<ConfiguredAddress['variable'], string>> = {
   MESH_SIGNALING_URL: 'nodes cannot negotiate connections',
   MESH_RELAY_ADVERTISE_URL: 'nodes that cannot connect directly cannot communicate',
   MESH_STUN_URL: 'only relay paths and a lower rate of direct connections',
@@ -26,12 +26,12 @@ const EFFECT: Readonly<Record<GivenAddress['variable'], string>> = {
  * Tries once each address that nodes are given, and says what a dead one costs. It sees from this machine, which a
  * router may treat otherwise than nodes: so it warns, and nothing waits for it.
  */
-export function checkGivenAddresses(config: Pick<Config, 'env' | 'app'>, log: Log): { stop(): void } {
+export function checkConfiguredAddresses(config: Pick<Config, 'env' | 'app'>, log: Log): { stop(): void } {
   const ending = new AbortController();
   const { signal } = ending;
   const check = async () => {
     // Addresses are checked one by one, because name lookups take threads that others need.
-    for (const { variable, value } of givenAddresses(config)) {
+    for (const { variable, value } of configuredAddresses(config)) {
       const place = parseHostPort(value.replace(/^\w+:\/\//, ''));
       if (place === undefined) continue;
       const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
@@ -52,9 +52,9 @@ export function checkGivenAddresses(config: Pick<Config, 'env' | 'app'>, log: Lo
   return { stop: () => ending.abort() };
 }
 
-type Place = { readonly host: string; readonly port: number };
+type Endpoint = { readonly host: string; readonly port: number };
 
-async function tcpFailure(place: Place, signal: AbortSignal): Promise<string | undefined> {
+async function tcpFailure(place: Endpoint, signal: AbortSignal): Promise<string | undefined> {
   const socket = connect(place);
   socket.on('error', () => {});
   try {
@@ -67,7 +67,7 @@ async function tcpFailure(place: Place, signal: AbortSignal): Promise<string | u
   }
 }
 
-async function stunFailure({ host, port }: Place, signal: AbortSignal): Promise<string | undefined> {
+async function stunFailure({ host, port }: Endpoint, signal: AbortSignal): Promise<string | undefined> {
   const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
   socket.on('error', () => {});
   const transactionId = Uint8Array.from(randomBytes(12));

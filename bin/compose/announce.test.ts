@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { wherePartsAre } from './announce.ts';
+import { partAddresses } from './announce.ts';
 import { loadConfig } from './config.ts';
 
 const NONE = { bus: undefined, relay: undefined, stun: undefined };
@@ -7,7 +7,7 @@ const KEPT = { MESH_RELAY_LISTEN: 'off', MESH_STUN_LISTEN: 'off' };
 
 test('a start names the records, the relay and the STUN servers that are elsewhere', () => {
   const own = loadConfig({ MESH_BUS_LISTEN: 'off', ...KEPT }, '/var/lib/mesh');
-  expect(wherePartsAre(own, NONE)).toEqual({
+  expect(partAddresses(own, NONE)).toEqual({
     data: 'data in /var/lib/mesh',
     bus: 'off (MESH_BUS_LISTEN)',
     relay: 'off (MESH_RELAY_LISTEN)',
@@ -22,13 +22,13 @@ test('a start names the records, the relay and the STUN servers that are elsewhe
   };
   const elsewhere = loadConfig(env, '/var/lib/mesh');
   const listed = { ...elsewhere, app: { ...elsewhere.app, stun: ['eu.example.net:3478'] } };
-  expect(wherePartsAre(listed, NONE)).toEqual({
+  expect(partAddresses(listed, NONE)).toEqual({
     data: 'records where MESH_STORE_URL says, all else in /var/lib/mesh',
     bus: 'n1:4222, n2:4222',
     relay: 'relay.example.net:6266 (MESH_RELAY_URL)',
     stun: 'stun.example.net:3478 (MESH_STUN_URL) and eu.example.net:3478 (app.stun)',
   });
-  expect(wherePartsAre(listed, { ...NONE, stun: { host: '0.0.0.0', port: 3478 } }).stun).toBe(
+  expect(partAddresses(listed, { ...NONE, stun: { host: '0.0.0.0', port: 3478 } }).stun).toBe(
     '0.0.0.0:3478 and eu.example.net:3478 (app.stun)',
   );
 });

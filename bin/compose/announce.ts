@@ -4,10 +4,10 @@ import type { Log } from '../../core/base/ports.ts';
 import { BUILT_IN_PASSWORD, FIRST_LOGIN_TOKEN_FILE, hasBuiltInPassword } from '../../core/identity/first-accounts.ts';
 import { formatHostPort, type HostPort } from '../../net/host-port.ts';
 import { apiExposure } from './api-exposure.ts';
-import { busPlaceOf } from './bus-place.ts';
+import { busAddressOf } from './bus-address.ts';
 import type { Config } from './config.ts';
 import { type ConfigWarning, configWarnings, logWarnings, warningText } from './config-warnings.ts';
-import { givenAddresses, withholdsCredential } from './given-addresses.ts';
+import { configuredAddresses, withholdsCredential } from './configured-addresses.ts';
 import type { Plane } from './plane.ts';
 import type { Listeners } from './wire.ts';
 
@@ -30,7 +30,7 @@ export async function announcement(
 ): Promise<string> {
   const { env } = config;
   const { url, listeners } = plane;
-  const where = wherePartsAre(config, listeners);
+  const where = partAddresses(config, listeners);
   const { listening, warning } = apiExposure(config, plane.port);
   const isBuiltIn = await hasBuiltInPassword(plane.services);
   const warnings = [...configWarnings(config), ...startWarnings(config, plane, isBuiltIn)];
@@ -60,7 +60,7 @@ function startWarnings(
   isBuiltIn: boolean,
 ): ConfigWarning[] {
   const warnings: ConfigWarning[] = [];
-  for (const { variable, value } of givenAddresses(config)) {
+  for (const { variable, value } of configuredAddresses(config)) {
     if (!isLoopbackUrl(value)) continue;
     warnings.push({ variable, value, detail: 'nodes on other hosts cannot use a loopback address: set a public one' });
   }
@@ -88,41 +88,41 @@ function startWarnings(
 }
 
 /** For people: the parts of an installation, of which any can be elsewhere. */
-export function wherePartsAre(config: Config, { bus, relay, stun }: Listeners) {
+export function partAddresses(config: Config, { bus, relay, stun }: Listeners) {
   const { env, configDir } = config;
   const isApart = env.MESH_STORE_URL !== undefined;
   return {
     data: isApart ? `records where MESH_STORE_URL says, all else in ${configDir}` : `data in ${configDir}`,
-    bus: busPlaceOf(env)?.servers.join(', ') ?? placeOf(bus, 'MESH_BUS_LISTEN'),
-    relay: relayPlace(config, relay),
-    stun: stunPlace(config, stun),
+    bus: busAddressOf(env)?.servers.join(', ') ?? addressText(bus, 'MESH_BUS_LISTEN'),
+    relay: relayAddress(config, relay),
+    stun: stunAddress(config, stun),
   };
 }
 
-function relayPlace({ env, app }: Config, own: HostPort | undefined): string {
+function relayAddress({ env, app }: Config, own: HostPort | undefined): string {
   const elsewhere = [
     ...(env.MESH_RELAY_URL === undefined ? [] : [`${env.MESH_RELAY_URL} (MESH_RELAY_URL)`]),
     ...app.relays.map(({ name, url }) => `${url} (${name})`),
   ];
-  return placesOf(own, 'MESH_RELAY_LISTEN', elsewhere);
+  return addressesText(own, 'MESH_RELAY_LISTEN', elsewhere);
 }
 
 /** Its variable says what nodes are told of the one of this process, unless that is off. */
-function stunPlace({ env, app }: Config, own: HostPort | undefined): string {
+function stunAddress({ env, app }: Config, own: HostPort | undefined): string {
   const isElsewhere = !own && !isLoopbackUrl(env.MESH_STUN_URL);
   const elsewhere = [
     ...(isElsewhere ? [`${env.MESH_STUN_URL} (MESH_STUN_URL)`] : []),
     ...app.stun.map((url) => `${url} (app.stun)`),
   ];
-  return placesOf(own, 'MESH_STUN_LISTEN', elsewhere);
+  return addressesText(own, 'MESH_STUN_LISTEN', elsewhere);
 }
 
-function placesOf(own: HostPort | undefined, variable: string, elsewhere: readonly string[]): string {
-  const here = own || elsewhere.length === 0 ? [placeOf(own, variable)] : [];
+function addressesText(own: HostPort | undefined, variable: string, elsewhere: readonly string[]): string {
+  const here = own || elsewhere.length === 0 ? [addressText(own, variable)] : [];
   return [...here, ...elsewhere].join(' and ');
 }
 
-function placeOf(address: HostPort | undefined, variable: string): string {
+function addressText(address: HostPort | undefined, variable: string): string {
   if (!address) return `off (${variable})`;
   return formatHostPort(address.host, address.port);
 }

@@ -1,7 +1,7 @@
 import { isLoopback } from '../../core/base/loopback.ts';
 import { formatHostPort } from '../../net/host-port.ts';
 import type { Config } from './config.ts';
-import { isAnyAddress } from './given-addresses.ts';
+import { isAnyAddress } from './configured-addresses.ts';
 
 interface Exposure {
   /** Where the API listens and who can reach it, for people. */

@@ -24,7 +24,7 @@ const ROUTE_PORT = 6_222;
  * @throws Error where a server is no host or named twice, or the directory holds such keys already
  */
 export function writeBusConfig({ directory, servers, now }: BusConfigOptions): string {
-  const places = placesOf(servers);
+  const places = serverAddressesOf(servers);
   const keysFile = path.join(directory, 'mesh-bus.json');
   if (existsSync(keysFile)) {
     throw new Error(
@@ -64,7 +64,7 @@ export function writeBusConfig({ directory, servers, now }: BusConfigOptions): s
   ].join('\n');
 }
 
-interface ServerPlace extends HostPort {
+interface ServerAddress extends HostPort {
   /** From 1, of all. */
   readonly n: number;
   /** From 0, of those of its host. */
@@ -72,8 +72,8 @@ interface ServerPlace extends HostPort {
 }
 
 /** @throws Error where one is no server, or two would listen at one place */
-function placesOf(servers: readonly string[]): readonly ServerPlace[] {
-  const places: ServerPlace[] = [];
+function serverAddressesOf(servers: readonly string[]): readonly ServerAddress[] {
+  const places: ServerAddress[] = [];
   for (const server of servers) {
     const place = parseHostPort(server) ?? parseHostPort(`${server}:${CLIENT_PORT}`);
     if (!place) throw new Error(`${server} is no server: give its host, or <host>:<port>`);
@@ -88,13 +88,13 @@ function placesOf(servers: readonly string[]): readonly ServerPlace[] {
 }
 
 /** Where a server keeps who was revoked. */
-function folderOf({ nthOfHost }: ServerPlace): string {
+function folderOf({ nthOfHost }: ServerAddress): string {
   return `/var/lib/nats/accounts${nthOfHost === 0 ? '' : `-${nthOfHost + 1}`}`;
 }
 
-function serverConfig(own: ServerPlace, all: readonly ServerPlace[], password: string): string {
+function serverConfig(own: ServerAddress, all: readonly ServerAddress[], password: string): string {
   const { n, host, port, nthOfHost } = own;
-  const routeTo = (to: ServerPlace) => formatHostPort(to.host, ROUTE_PORT + to.nthOfHost);
+  const routeTo = (to: ServerAddress) => formatHostPort(to.host, ROUTE_PORT + to.nthOfHost);
   const routes = all.map((to) => `    "nats://mesh:${password}@${routeTo(to)}"`);
   const cluster =
     all.length === 1

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Secret } from '../../core/base/secret.ts';
-import { parseBusUrl } from '../../net/bus/bus-place.ts';
+import { parseBusUrl } from '../../net/bus/bus-address.ts';
 
 const busUrl = z.string().transform((text, context): Secret => {
   const parsed = parseBusUrl(text);

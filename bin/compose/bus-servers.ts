@@ -1,6 +1,6 @@
 import { connect } from '@nats-io/transport-node';
 import type { Log } from '../../core/base/ports.ts';
-import { connectionOptions } from '../../net/bus/bus-place.ts';
+import { connectionOptions } from '../../net/bus/bus-address.ts';
 import type { ExternalBusOptions } from '../../net/bus/external-bus.ts';
 
 /** The servers of a bus elsewhere, each tried by itself: the one connection of a control plane tells of one alone. */
@@ -11,7 +11,7 @@ interface Visitor extends Pick<ExternalBusOptions, 'place' | 'signIn'> {
 }
 
 const CONNECT_MS = 2_000;
-const LOOK_MS = 5_000;
+const POLL_MS = 5_000;
 
 /** Why a server, `host:port`, does not let this control plane in; undefined where it does. */
 export async function problemAt(server: string, { place, signIn, name }: Visitor): Promise<string | undefined> {
@@ -63,7 +63,7 @@ export function watchServers(
   function next(ms: number): void {
     clearTimeout(timer);
     if (isStopped) return;
-    timer = setTimeout(() => void look().finally(() => next(LOOK_MS)), ms).unref();
+    timer = setTimeout(() => void look().finally(() => next(POLL_MS)), ms).unref();
   }
 
   return {

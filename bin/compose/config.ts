@@ -51,11 +51,11 @@ const relays = z
   )
   .max(MAX_LISTED)
   .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, 'must have a name each')
-  .refine((all) => new Set(all.map(({ url }) => placeOf(url))).size === all.length, 'must have an address each')
+  .refine((all) => new Set(all.map(({ url }) => hostAndPortOf(url))).size === all.length, 'must have an address each')
   .refine((all) => all.every(({ name }) => name !== MAIN_RELAY), `must not be called ${MAIN_RELAY}`);
 
 /** Host and port, whatever is said of TLS. */
-function placeOf(url: string): string {
+function hostAndPortOf(url: string): string {
   const { host, port } = parseRelayAddress(url) ?? {};
   return `${host}:${port}`;
 }
@@ -324,9 +324,9 @@ export class ConfigError extends Error {
 export const DEFAULT_CONFIG_DIR = path.join(homedir(), '.meshd');
 
 /** Variables as an environment has them; one that is empty is none. */
-export type Given = Readonly<Record<string, string | undefined>>;
+export type Variables = Readonly<Record<string, string | undefined>>;
 
-export function givenIn(variables: Given): Given {
+export function nonEmptyVariables(variables: Variables): Variables {
   return Object.fromEntries(
     Object.entries(variables).filter(([name, value]) => name.startsWith('MESH_') && value !== ''),
   );
@@ -342,8 +342,8 @@ const PAIRS = [
  * @param others what else is known to be wrong with them, such as what a start asks of them (`startProblems`)
  * @throws ConfigError with all problems at once
  */
-export function loadConfig(variables: Given, configDir: string, others: readonly string[] = []): Config {
-  const given = givenIn(variables);
+export function loadConfig(variables: Variables, configDir: string, others: readonly string[] = []): Config {
+  const given = nonEmptyVariables(variables);
   const problems: string[] = [];
   // Rules on several variables are checked on the raw values, so that they apply even if another variable is malformed.
   const env = environment.safeParse(given, PLAINLY);

@@ -51,7 +51,7 @@ function outlivesExec(fd: number): boolean {
   }
 }
 
-const PASSED = /^(?:PATH|LANG|LC_[A-Z]+|TERM)$/;
+const PASSED_VARIABLES = /^(?:PATH|LANG|LC_[A-Z]+|TERM)$/;
 
 /**
  * Returns the environment of a sandboxed command: an allow list, so that no credential of the caller is in it.
@@ -59,12 +59,12 @@ const PASSED = /^(?:PATH|LANG|LC_[A-Z]+|TERM)$/;
  * @param named what the caller passes besides
  */
 export function sandboxEnvironment(caller: Environment, named: readonly string[], own: Environment): NodeJS.ProcessEnv {
-  const passed = Object.entries(caller).filter(([name]) => PASSED.test(name) || named.includes(name));
+  const passed = Object.entries(caller).filter(([name]) => PASSED_VARIABLES.test(name) || named.includes(name));
   return { ...Object.fromEntries(passed), ...own };
 }
 
 /** The surroundings of a command when it starts. */
-export interface SandboxPlace {
+export interface SandboxHome {
   readonly home: string;
   readonly cwd: string;
   /** Made for this sandbox, and removed with it. Closed to all other users: other sandboxes have the same. */
@@ -72,11 +72,11 @@ export interface SandboxPlace {
 }
 
 /** Makes a home where the user has none that they can use. */
-export async function placeFor(
+export async function sandboxHomeFor(
   user: SandboxUser,
   { home, cwd }: { readonly home?: string; readonly cwd?: string },
   temporary: string,
-): Promise<SandboxPlace> {
+): Promise<SandboxHome> {
   if (home !== undefined) return { home, cwd: cwd ?? home };
   mkdirSync(temporary, { mode: 0o700 });
   mkdirSync(path.join(temporary, 'home'), { mode: 0o700 });
@@ -118,7 +118,7 @@ exit $?`;
 export function confined(
   namespace: string,
   { uid, gid }: SandboxUser,
-  { temporary = '', cwd }: Omit<SandboxPlace, 'home'>,
+  { temporary = '', cwd }: Omit<SandboxHome, 'home'>,
   command: readonly string[],
 ): readonly [string, ...string[]] {
   const isolated = [
@@ -151,7 +151,7 @@ function consolesOf(uid: number): string[] {
 }
 
 /** Says which of two directories the user can enter and list, and whether the program is found from the first of them. */
-const LOOK = `
+const PROBE_SCRIPT = `
 usable() { case $1 in /*) cd -- "$1" 2>/dev/null && [ -r . ] && [ -x . ];; *) false;; esac; }
 program() { [ -f "$1" ] && [ -x "$1" ]; }
 found() {
@@ -178,7 +178,7 @@ export async function tryConfinement(
   program = 'true',
 ): Promise<{ readonly home?: string; readonly cwd?: string }> {
   const home = user.uid === NOBODY ? '' : await homeOf(user);
-  const look = ['sh', '-c', LOOK, 'sh', program, process.cwd(), home];
+  const look = ['sh', '-c', PROBE_SCRIPT, 'sh', program, process.cwd(), home];
   const [file, ...args] = confined(namespace, user, { cwd: '/' }, look);
   const { stdout, stderr } = await runProgram(file, args);
   const [tried, ...found] = stdout.trim().split(' ');

@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Contents } from '../../storage/copy/contents.ts';
-import { type Copied, copyStore, type Progress } from '../../storage/copy/copy.ts';
+import { type CopyResult, copyStore, type Progress } from '../../storage/copy/copy.ts';
 import type { WorkspaceDigest } from '../../storage/copy/digest.ts';
 import { credentialsFile } from '../../storage/credentials.ts';
 import { buildKeyring, nameOfKeys } from '../../storage/keyring.ts';
 import { headsIn } from '../../storage/log-heads.ts';
 import { isShared, STORE_URL, storeAt } from '../../storage/open.ts';
+import { checkLosses } from './check-installation.ts';
 import { type Config, loadConfig } from './config.ts';
-import { type KeyPlace, keyPlaceOf, knownCredentials } from './installation.ts';
-import { judgeLosses } from './judge-installation.ts';
+import { type KeyLocation, keyLocationOf, storedCredentials } from './installation.ts';
 import { locking } from './locking.ts';
-import { whyNoStartServed } from './served-installation.ts';
+import { servedStartRefusal } from './served-installation.ts';
 import { storeUrl } from './store-url.ts';
 
 interface CopyCommand {
@@ -27,9 +27,9 @@ interface CopyCommand {
 export const storeCopies = {
   async copy({ configDir, to, say }: CopyCommand): Promise<string> {
     const [config, url] = [loadConfig(process.env, configDir), urlIn(to)];
-    const [from, keys] = [sourceUrl(config), keyPlaceOf(config)];
+    const [from, keys] = [sourceUrl(config), keyLocationOf(config)];
     return locking(configDir, async () => {
-      const credentials = knownCredentials(keys);
+      const credentials = storedCredentials(keys);
       if (!credentials) {
         throw new Error(`${configDir} has no credentials.json: name the --config-dir of meshd, or its MESH_KEYS_FILE.`);
       }
@@ -45,10 +45,10 @@ export const storeCopies = {
         keys: nameOfKeys(credentials),
         now,
         progress: eachSeconds(say),
-        whole: (written) => keepHeads(configDir, written),
+        whole: (written) => storeHeads(configDir, written),
       });
       const places = { from: source.place, to: target.place, isNamed: config.env.MESH_STORE_URL !== undefined };
-      return inWords(copied, { ...places, target: kindOf(url, configDir), ...keys });
+      return copyReport(copied, { ...places, target: kindOf(url, configDir), ...keys });
     });
   },
 
@@ -89,14 +89,14 @@ function urlIn(to: string): string {
 }
 
 /** Checks the store as a start does. @throws Error */
-async function requireWhole(keys: KeyPlace, url: string): Promise<void> {
+async function requireWhole(keys: KeyLocation, url: string): Promise<void> {
   const { file, servers } = storeAt(url);
-  const why = servers ? await whyNoStartServed(keys, url) : await judgeLosses(keys.configDir, file);
+  const why = servers ? await servedStartRefusal(keys, url) : await checkLosses(keys.configDir, file);
   if (why !== undefined) throw new Error(why);
 }
 
 /** Other control planes have signed too: what they signed last is held against the copy from its first start on. */
-async function keepHeads(configDir: string, written: Contents): Promise<void> {
+async function storeHeads(configDir: string, written: Contents): Promise<void> {
   const heads = headsIn(configDir);
   for (const { name } of await written.heads()) {
     let newest: string | undefined;
@@ -105,12 +105,12 @@ async function keepHeads(configDir: string, written: Contents): Promise<void> {
   }
 }
 
-const TELL_EACH_MS = 2_000;
+const PROGRESS_INTERVAL_MS = 2_000;
 
 function eachSeconds(say: (line: string) => void): (step: Progress) => void {
   let told = performance.now();
   return ({ doing, entries, of }) => {
-    if (performance.now() - told < TELL_EACH_MS) return;
+    if (performance.now() - told < PROGRESS_INTERVAL_MS) return;
     told = performance.now();
     const share = of === 0 ? 100 : Math.floor((100 * entries) / of);
     const what = doing === 'copy' ? 'copied' : 'read back and compared';
@@ -118,7 +118,7 @@ function eachSeconds(say: (line: string) => void): (step: Progress) => void {
   };
 }
 
-interface Places extends KeyPlace {
+interface CopyPlan extends KeyLocation {
   readonly from: string;
   readonly to: string;
   /** True if MESH_STORE_URL names the source of the copy. */
@@ -135,7 +135,7 @@ function kindOf(url: string, configDir: string): Target {
   return file?.path === path.resolve(configDir, 'mesh.db') ? 'default' : 'file';
 }
 
-function inWords({ workspaces, aside }: Copied, places: Places): string {
+function copyReport({ workspaces, aside }: CopyResult, places: CopyPlan): string {
   const { from, to, isNamed } = places;
   const sum = (of: (each: WorkspaceDigest) => number) => workspaces.reduce((all, each) => all + of(each), 0);
   return [
@@ -153,7 +153,7 @@ function inWords({ workspaces, aside }: Copied, places: Places): string {
   ].join('\n');
 }
 
-function howToStart({ target, to, configDir, keysFile }: Places): string[] {
+function howToStart({ target, to, configDir, keysFile }: CopyPlan): string[] {
   const keys = credentialsFile(configDir);
   if (target === 'served') {
     return [

@@ -8,25 +8,25 @@ import {
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import type { Log } from '../../core/base/ports.ts';
 import type { Services } from '../../core/workflow/services.ts';
-import { AccountUpdates, type Trouble } from '../../net/bus/account-updates.ts';
-import type { BusPlace } from '../../net/bus/bus-place.ts';
+import { AccountUpdates, type RevocationProblem } from '../../net/bus/account-updates.ts';
+import type { BusAddress } from '../../net/bus/bus-address.ts';
 import { ExternalBus, type ExternalBusOptions } from '../../net/bus/external-bus.ts';
 import { startBusRevocations } from '../../plane/bus-revocations.ts';
 import type { Leadership } from '../../plane/leadership.ts';
+import type { ExternalBusEnvironment } from './bus-address.ts';
 import type { BusKeys, BusUser } from './bus-keys.ts';
-import type { ExternalBusEnvironment } from './bus-place.ts';
 import { watchServers } from './bus-servers.ts';
 import type { Probe } from './probes.ts';
 import { externalBusMetrics, revocationMetrics } from './wire-metrics.ts';
-import type { Running } from './wire-parts.ts';
+import type { RunningListener } from './wire-parts.ts';
 
 /** Begins to connect to a bus elsewhere; the control plane serves its API meanwhile. */
 export function startExternalBus(
-  place: BusPlace,
+  place: BusAddress,
   env: ExternalBusEnvironment,
   busKeys: BusKeys | undefined,
   log: Log,
-): Omit<Running, 'address'> & { readonly bus: ExternalBus } {
+): Omit<RunningListener, 'address'> & { readonly bus: ExternalBus } {
   let trouble = 'connecting';
   const signIn = busSignIn(place, env, busKeys);
   const bus = new ExternalBus({
@@ -91,7 +91,7 @@ async function probe(
 
 /** Returns the credential with which the control plane signs in to the bus. */
 export function busSignIn(
-  { login }: BusPlace,
+  { login }: BusAddress,
   { MESH_BUS_CREDS: creds }: ExternalBusEnvironment,
   busKeys: BusKeys | undefined,
 ): ExternalBusOptions['signIn'] {
@@ -107,7 +107,11 @@ function signInAs({ jwt, seed }: BusUser) {
   return { authenticator: jwtAuthenticator(jwt, Buffer.from(seed)) };
 }
 
-function sayTrouble({ kind, reason: error, server }: Trouble, { servers }: BusPlace, log: Log): void {
+function logRevocationProblem(
+  { kind, reason: error, server }: RevocationProblem,
+  { servers }: BusAddress,
+  log: Log,
+): void {
   switch (kind) {
     case 'lost': {
       const what = 'a connection to a server of the bus ended, by which all are told who was revoked';
@@ -131,7 +135,7 @@ function sayTrouble({ kind, reason: error, server }: Trouble, { servers }: BusPl
 
 /** Keeps a bus in token mode told of who lost its place, where this control plane leads the installation's own workspace. */
 export async function startAccountUpdates(
-  place: BusPlace,
+  place: BusAddress,
   { account, accounts, system }: BusKeys,
   services: Services,
   leadership: Pick<Leadership, 'leads' | 'onChange'>,
@@ -144,7 +148,7 @@ export async function startAccountUpdates(
     signIn: () => signInAs(system),
     isInCharge: () => leadership.leads(SYSTEM_WORKSPACE),
     now: () => clock.now(),
-    onTrouble: (trouble) => sayTrouble(trouble, place, log),
+    onTrouble: (trouble) => logRevocationProblem(trouble, place, log),
     onTold: (server) => log.info({ server }, 'the servers of the bus know again who was revoked'),
   });
   const revocations = await startBusRevocations(services, updates);

@@ -9,7 +9,7 @@ import type { Services } from '../../core/workflow/services.ts';
  *
  * @returns a function that ends this, and removes the file where it is spent
  */
-export async function keepFirstLoginToken(
+export async function maintainFirstLoginToken(
   configDir: string,
   services: Pick<Services, 'store' | 'keys' | 'log'>,
 ): Promise<() => Promise<void>> {

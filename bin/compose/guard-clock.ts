@@ -2,10 +2,10 @@ import { type ClockStep, GuardedClock } from '../../core/base/guarded-clock.ts';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import type { Log, Store } from '../../core/base/ports.ts';
 import { RemoteClock } from '../../core/base/remote-clock.ts';
-import type { ClockMark } from '../../storage/clock-mark.ts';
+import type { ClockMarker } from '../../storage/clock-marker.ts';
 
 /** How soon a step is noticed, and what ended by it ends, ms. */
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 /** By what the clock of the host differs from that of the database before it is told of. */
 const OFF_MS = 1_000;
 /** Looks between two writes of the marker; after a crash the clock may repeat at most that time. */
@@ -15,9 +15,9 @@ export function systemClock(): GuardedClock {
   return new GuardedClock({ wall: Date.now, monotonic: () => performance.now() });
 }
 
-interface Guarding {
+interface ClockGuardParts {
   readonly clock: GuardedClock;
-  readonly mark: ClockMark;
+  readonly mark: ClockMarker;
   readonly store: Pick<Store, 'workspaces' | 'audit'>;
   readonly log: Log;
   /** Returns the clock of the database servers. Where it is set, all control planes on the database use that clock. */
@@ -28,8 +28,8 @@ interface Guarding {
  * Has a clock go on from what this plane has shown before: by its mark, and by the newest entry of each audit log. From
  * then on it is looked at each second, and what it shows is kept.
  */
-export async function guardClock({ clock, mark, store, log, serverNow }: Guarding) {
-  const hear = serverNow && (await goByServers(clock, serverNow, log));
+export async function guardClock({ clock, mark, store, log, serverNow }: ClockGuardParts) {
+  const hear = serverNow && (await followServerClock(clock, serverNow, log));
   let told: (step: ClockStep) => void = () => undefined;
   clock.onStep = (step) => {
     logStep(step, { mark, log, whose: serverNow ? 'the database' : 'this host' });
@@ -54,7 +54,7 @@ export async function guardClock({ clock, mark, store, log, serverNow }: Guardin
     clock.now();
     looks += 1;
     if (looks % MARK_EACH_LOOKS === 0) keep();
-  }, LOOK_MS);
+  }, POLL_MS);
   timer.unref();
   return {
     /** Called at each step from now on. */
@@ -69,7 +69,7 @@ export async function guardClock({ clock, mark, store, log, serverNow }: Guardin
 }
 
 /** @returns what asks the servers again, and by that notices where their clock was set or another one leads */
-async function goByServers(
+async function followServerClock(
   clock: GuardedClock,
   serverNow: () => Promise<number>,
   log: Log,
@@ -98,7 +98,7 @@ async function goByServers(
   };
 }
 
-async function newestEntry(store: Guarding['store']): Promise<number> {
+async function newestEntry(store: ClockGuardParts['store']): Promise<number> {
   let newest = 0;
   for (const workspace of new Set([SYSTEM_WORKSPACE, ...(await store.workspaces())])) {
     const [entry] = await store.audit(workspace, { limit: 1 });
@@ -109,7 +109,7 @@ async function newestEntry(store: Guarding['store']): Promise<number> {
 
 function logStep(
   { direction, ms, aheadMs }: ClockStep,
-  { mark: { file }, log, whose }: Pick<Guarding, 'mark' | 'log'> & { readonly whose: string },
+  { mark: { file }, log, whose }: Pick<ClockGuardParts, 'mark' | 'log'> & { readonly whose: string },
 ): void {
   const fields = { seconds: Math.round(ms / 1_000), aheadSeconds: Math.round(aheadMs / 1_000) };
   if (direction === 'forward') {

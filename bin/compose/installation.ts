@@ -1,17 +1,17 @@
-import type { LastingHeads } from '../../core/audit/log-keys.ts';
+import type { DurableHeads } from '../../core/audit/log-keys.ts';
 import type { Clock, Log } from '../../core/base/ports.ts';
 import { type Credentials, readCredentials, readKeysFile } from '../../storage/credentials.ts';
 import type { OpenStore } from '../../storage/engine.ts';
 import type { Config } from './config.ts';
 
 /** Where an installation has its keys. */
-export interface KeyPlace {
+export interface KeyLocation {
   readonly configDir: string;
   /** The file of keys that several control planes share; without it the keys are in the directory. */
   readonly keysFile?: string | undefined;
 }
 
-export interface InstallationOptions extends KeyPlace {
+export interface InstallationOptions extends KeyLocation {
   readonly storeUrl: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -25,16 +25,16 @@ export interface InstallationOptions extends KeyPlace {
 export interface Installation {
   readonly store: OpenStore;
   readonly credentials: Credentials;
-  readonly heads: LastingHeads;
+  readonly heads: DurableHeads;
   /** Revisions of the store rise as long as this is the same. */
   readonly epoch: string;
 }
 
-export function keyPlaceOf({ configDir, env }: Pick<Config, 'configDir' | 'env'>): KeyPlace {
+export function keyLocationOf({ configDir, env }: Pick<Config, 'configDir' | 'env'>): KeyLocation {
   return { configDir, keysFile: env.MESH_KEYS_FILE };
 }
 
 /** Undefined where there are none yet. Nothing is written. @throws Error that says what to do */
-export function knownCredentials({ configDir, keysFile }: KeyPlace): Credentials | undefined {
+export function storedCredentials({ configDir, keysFile }: KeyLocation): Credentials | undefined {
   return keysFile === undefined ? readCredentials(configDir) : readKeysFile(keysFile);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { heldOutput, logOutput } from './log-output.ts';
+import { bufferedOutput, logOutput } from './log-output.ts';
 
 function refusal(code: string): Error {
   return Object.assign(new Error(code), { code });
@@ -77,7 +77,7 @@ test('a reader that is slow is waited for, and one that has stopped once only', 
 
 test('lines that are held come in their order once they are released, and later lines at once', () => {
   const { disk, output } = outputWith(1_000);
-  const held = heldOutput(output);
+  const held = bufferedOutput(output);
   held.output.write('one\n');
   held.output.write('two\n');
   expect(disk.text).toBe('');
@@ -88,7 +88,7 @@ test('lines that are held come in their order once they are released, and later 
 
 test('a start that logs much is not held in memory', () => {
   const { disk, output } = outputWith(100_000);
-  const held = heldOutput(output);
+  const held = bufferedOutput(output);
   for (let line = 0; line < 500; line += 1) held.output.write(`${line}\n`);
   expect(disk.text.split('\n')).toHaveLength(501);
   held.release();

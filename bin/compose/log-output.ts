@@ -16,7 +16,7 @@ export interface LogOutput {
 const PATIENCE_MS = 500;
 const PAUSE_MS = 5;
 /** A start that says more has something to say at once. */
-const MOST_HELD = 200;
+const MAX_BUFFERED_LINES = 200;
 
 /**
  * @param write as `writeSync` of node:fs
@@ -75,7 +75,7 @@ function pause(milliseconds: number): void {
 }
 
 /** Holds the lines of a log back in memory until `release`, or until the process ends. */
-export function heldOutput(output: LogOutput): { readonly output: LogOutput; release(): void } {
+export function bufferedOutput(output: LogOutput): { readonly output: LogOutput; release(): void } {
   let held: string[] | undefined = [];
   const release = () => {
     const lines = held ?? [];
@@ -88,7 +88,7 @@ export function heldOutput(output: LogOutput): { readonly output: LogOutput; rel
       ...output,
       write(line) {
         if (held === undefined) output.write(line);
-        else if (held.push(line) > MOST_HELD) release();
+        else if (held.push(line) > MAX_BUFFERED_LINES) release();
       },
     },
     release() {

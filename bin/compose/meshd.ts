@@ -1,9 +1,9 @@
-import { PARTS, startAlone } from './alone.ts';
-import { givenIn, loadConfig } from './config.ts';
+import { loadConfig, nonEmptyVariables } from './config.ts';
 import { configWarnings, logWarnings } from './config-warnings.ts';
 import { buildLog } from './log.ts';
-import { heldOutput, logOutput } from './log-output.ts';
+import { bufferedOutput, logOutput } from './log-output.ts';
 import { logSentence } from './log-sentence.ts';
+import { PARTS, startSinglePart } from './single-part.ts';
 import { startProblems } from './start-problems.ts';
 import { startWatchdog } from './watchdog/watchdog.ts';
 
@@ -20,11 +20,15 @@ export async function startMeshd(
   { acceptLoss, standalone }: { readonly acceptLoss: boolean; readonly standalone: boolean },
 ) {
   const part = PARTS.find((name) => name === asked);
-  const config = loadConfig(process.env, configDir, await startProblems(givenIn(process.env), { part, standalone }));
+  const config = loadConfig(
+    process.env,
+    configDir,
+    await startProblems(nonEmptyVariables(process.env), { part, standalone }),
+  );
   // A person reads the announcement first; every other reader gets the lines as they come.
   const isPerson = process.stdout.isTTY && process.stderr.isTTY;
   const { output, release } = isPerson
-    ? heldOutput(logOutput(STDERR, undefined, logSentence))
+    ? bufferedOutput(logOutput(STDERR, undefined, logSentence))
     : { output: logOutput(STDERR), release() {} };
   const log = buildLog(config.env.MESH_LOG_LEVEL, output);
   const watchdog = startWatchdog(log, { isSupervised: config.env.MESH_SUPERVISED ?? isMainOfService(process.env) });
@@ -37,7 +41,7 @@ export async function startMeshd(
   if (part !== undefined) {
     release();
     logWarnings(configWarnings(config), log);
-    const running = await startAlone(part, config, log);
+    const running = await startSinglePart(part, config, log);
     watchdog.serving();
     return { log, stop: watched(running.stop) };
   }

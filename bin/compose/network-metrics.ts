@@ -4,7 +4,7 @@ import { PEER_PHASES } from '../../core/model/resources.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import type { Metrics } from '../../rest/metrics.ts';
 
-interface Counted {
+interface PeerCounts {
   readonly revision: number;
   readonly phases: ReadonlyMap<string, number>;
 }
@@ -14,7 +14,7 @@ type Uses = Pick<Services, 'store' | 'states' | 'liveness' | 'clock'>;
 /** Peers by state over all workspaces. A workspace is counted again only once something in it has changed. */
 export function networkMetrics(metrics: Metrics, services: Uses): void {
   const { store } = services;
-  const known = new Map<string, Counted>();
+  const known = new Map<string, PeerCounts>();
   const workspaces = async () => (await store.workspaces()).filter((name) => name !== SYSTEM_WORKSPACE);
 
   metrics.gauge(
@@ -38,7 +38,7 @@ export function networkMetrics(metrics: Metrics, services: Uses): void {
   );
 }
 
-async function countIn({ states }: Uses, workspace: string, revision: number): Promise<Counted> {
+async function countIn({ states }: Uses, workspace: string, revision: number): Promise<PeerCounts> {
   const { peers } = await states.current(workspace);
   const phases = new Map<string, number>();
   for (const { status } of peers.values()) phases.set(status.phase, (phases.get(status.phase) ?? 0) + 1);

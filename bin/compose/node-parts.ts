@@ -19,7 +19,7 @@ export function overlayParts(
     hostRules: (interfaceName) => platformHostRules(process.platform, interfaceName, directory, namespace),
     startConnectivity,
     removeLeft: async (publicKey) => {
-      if (left) await (await import('./take-away.ts')).removeChanges(left, publicKey);
+      if (left) await (await import('./host-cleanup.ts')).removeChanges(left, publicKey);
     },
   };
 }

@@ -46,17 +46,17 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
   if (!config) throw new NodeRefusal('not-configured', `${directory} holds no configuration of a node.`);
   const locks = [locked(directory, AGENT), locked(path.join(RUN_DIRECTORY, interfaceName), INTERFACE)];
   // A sandbox has a network of its own, which goes whole.
-  const left = options.namespace === undefined ? leftBefore(options) : undefined;
+  const left = options.namespace === undefined ? leftoverNode(options) : undefined;
   if (options.namespace === undefined) {
     recordNode({ directory, interfaceName, wireguardPort: options.listenPort });
   }
   const parts = overlayParts(directory, options.namespace, left);
   try {
-    const { config: named, kept } = await namedAs(
+    const { config: named, kept } = await withName(
       await withRoutes(config, parts.hostRules(interfaceName), options),
       options,
     );
-    if (kept !== undefined) log.warn({}, keptLine(named.name, kept));
+    if (kept !== undefined) log.warn({}, nameKeptLine(named.name, kept));
     const agent = new Agent({
       directory,
       config: named,
@@ -81,7 +81,7 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
     const socket = await serveLocally(localSocketPath(directory), (request) => answer(agent, request), log);
     const signals = endOnSignals(agent, log);
     try {
-      const started = await Promise.race([agent.start(), askedToEnd(agent)]);
+      const started = await Promise.race([agent.start(), stopRequest(agent)]);
       if (started) await options.onStarted?.(greetingOf(started, named, options, kept));
       const task = new TaskRun(options.task, agent.up);
       const end = await Promise.race([agent.ended, task.ended]);
@@ -110,13 +110,13 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
 const NEVER = new Promise<never>(() => {});
 
 /** Resolves once a person or a signal asks a node to end. */
-async function askedToEnd({ ended }: Agent): Promise<undefined> {
+async function stopRequest({ ended }: Agent): Promise<undefined> {
   const { why } = await ended;
   return why === 'asked' ? undefined : NEVER;
 }
 
 /** The note of an agent that had this interface before and did not end in order. */
-function leftBefore({ directory, interfaceName }: NodeOptions): NodeTrace | undefined {
+function leftoverNode({ directory, interfaceName }: NodeOptions): NodeTrace | undefined {
   const lost = lostNodeOf(directory);
   return [...nodesOf(directory), ...(lost ? [lost] : [])].find((node) => node.interfaceName === interfaceName);
 }
@@ -190,7 +190,7 @@ function greetingOf(
     address,
     interface: interfaceName,
     directory,
-    line: lines[started.state]() + (kept === undefined ? '' : ` ${keptLine(name, kept)}`),
+    line: lines[started.state]() + (kept === undefined ? '' : ` ${nameKeptLine(name, kept)}`),
     ...(hostFirewall && { hostFirewall }),
   };
 }
@@ -236,14 +236,14 @@ async function withRoutes(
 }
 
 /** @throws PlaneRefusal for a name that is taken */
-async function namedAs(config: NodeConfig, { name, directory }: NodeOptions): Promise<RenameOutcome> {
+async function withName(config: NodeConfig, { name, directory }: NodeOptions): Promise<RenameOutcome> {
   if (name === undefined) return { config };
   const done = await renameNode(config, name, new PlaneApi(config.server, config.deviceToken));
   if (done.config !== config) writeNodeConfig(directory, done.config);
   return done;
 }
 
-const keptLine = (name: string, why: string) => `It keeps the name ${name} for now: ${why}`;
+const nameKeptLine = (name: string, why: string) => `It keeps the name ${name} for now: ${why}`;
 
 function endOnSignals(agent: Agent, log: Log): { hasFailed(): boolean; release(): void } {
   let hasFailed = false;

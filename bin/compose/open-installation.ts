@@ -1,4 +1,4 @@
-import type { LastingHeads } from '../../core/audit/log-keys.ts';
+import type { DurableHeads } from '../../core/audit/log-keys.ts';
 import { checkpointsIn } from '../../core/audit/losses.ts';
 import { newId } from '../../core/base/ids.ts';
 import { loadCredentials } from '../../storage/credentials.ts';
@@ -7,9 +7,9 @@ import type { OpenStore } from '../../storage/engine.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
 import { headsIn } from '../../storage/log-heads.ts';
 import { openStore, storeAt } from '../../storage/open.ts';
+import { checkInstallation, explaining } from './check-installation.ts';
 import type { Installation, InstallationOptions } from './installation.ts';
-import { explaining, judgeInstallation } from './judge-installation.ts';
-import { NOTHING_MISSING } from './loss-words.ts';
+import { NOTHING_MISSING } from './loss-text.ts';
 import { openServed } from './served-installation.ts';
 
 /**
@@ -23,7 +23,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
   if (servers) return openServed(options);
   const { configDir, storeUrl, clock, log, reserve, acceptLoss = false } = options;
   const heads = headsIn(configDir);
-  const refusal = await judgeInstallation(configDir, file);
+  const refusal = await checkInstallation(configDir, file);
   if (refusal !== undefined && !acceptLoss) throw new Error(refusal);
   if (acceptLoss && file !== undefined && refusal === undefined) throw new Error(NOTHING_MISSING);
   const open = () => openStore(storeUrl, { clock, log, reserve });
@@ -47,7 +47,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
 async function openAccepted(
   { configDir, storeUrl, clock, log, reserve }: InstallationOptions,
   file: DatabaseFile,
-  heads: LastingHeads,
+  heads: DurableHeads,
 ): Promise<OpenStore> {
   const { logs } = buildKeyring(loadCredentials(configDir));
   const reason = 'meshd --accept-loss';

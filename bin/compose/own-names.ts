@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { hostname } from 'node:os';
 import { parseHostPort } from '../../net/host-port.ts';
 import type { Config } from './config.ts';
-import { givenAddresses } from './given-addresses.ts';
+import { configuredAddresses } from './configured-addresses.ts';
 import type { Tls } from './tls.ts';
 
 /** The listener behind each address that nodes are given: where it is off, the address is of another machine. */
@@ -15,7 +15,7 @@ const LISTENER = {
 /** Names that this control plane has, in lower case: of the machine, of its addresses, certificate and configuration. */
 export function ownNames({ env, app }: Pick<Config, 'env' | 'app'>, tls: Tls | undefined): ReadonlySet<string> {
   const machine = hostname();
-  const given = givenAddresses({ env, app }).flatMap(({ variable, value }) =>
+  const given = configuredAddresses({ env, app }).flatMap(({ variable, value }) =>
     variable === 'app.relays' || variable === 'app.stun' || env[LISTENER[variable]] === 'off'
       ? []
       : [parseHostPort(value.replace(/^\w+:\/\//, ''))?.host ?? ''],

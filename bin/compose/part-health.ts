@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 import type { HostPort } from '../../net/host-port.ts';
 import { createMetrics } from '../../rest/metrics.ts';
 import { processMetrics } from './process-metrics.ts';
-import type { Running } from './wire-parts.ts';
+import type { RunningListener } from './wire-parts.ts';
 
 /** An answer serves all who ask within this: each costs a connection to the part. */
-const KEPT_MS = 1_000;
+const CACHE_MS = 1_000;
 
 interface Answer {
   readonly status: number;
@@ -19,16 +19,19 @@ interface Answer {
  * `/healthz`, `/readyz` and `/metrics` of a part that runs without a control plane, as those of a control plane are. From `ending` on
  * it is not ready, so that whoever balances load sends nobody there any more.
  */
-export async function servePartHealth({ host, port }: HostPort, part: Pick<Running, 'name' | 'check' | 'metrics'>) {
+export async function servePartHealth(
+  { host, port }: HostPort,
+  part: Pick<RunningListener, 'name' | 'check' | 'metrics'>,
+) {
   let isEnding = false;
   const metrics = createMetrics();
   const endProcessMetrics = processMetrics(metrics);
   metrics.append(() => part.metrics());
-  const ready = kept(async (): Promise<Answer> => {
+  const ready = cached(async (): Promise<Answer> => {
     const { state, detail } = await part.check();
     return readiness({ name: part.name, state, detail });
   });
-  const measured = kept(async (): Promise<Answer> => {
+  const measured = cached(async (): Promise<Answer> => {
     return { status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', body: await metrics.render() };
   });
   const answers: Readonly<Record<string, () => Promise<Answer>>> = {
@@ -83,11 +86,11 @@ function send(response: ServerResponse, { status, type, body }: Answer): void {
   response.end(body);
 }
 
-function kept<T>(make: () => Promise<T>): () => Promise<T> {
+function cached<T>(make: () => Promise<T>): () => Promise<T> {
   let last: { readonly made: Promise<T>; readonly at: number } | undefined;
   return () => {
     const now = performance.now();
-    if (last === undefined || now - last.at >= KEPT_MS) last = { made: make(), at: now };
+    if (last === undefined || now - last.at >= CACHE_MS) last = { made: make(), at: now };
     return last.made;
   };
 }

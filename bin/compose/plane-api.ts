@@ -3,13 +3,13 @@ import { mcpOnDemand } from '../../mcp/on-demand.ts';
 import type { ComputePool } from '../../plane/compute/pool.ts';
 import type { Leadership } from '../../plane/leadership.ts';
 import { buildApp } from '../../rest/app.ts';
-import { type Listening, listen } from '../../rest/listen.ts';
+import { type HttpListener, listen } from '../../rest/listen.ts';
 import { shareWindows } from '../../rest/shared-windows.ts';
 import { sharedAddresses } from '../../rest/trusted-proxies.ts';
 import { operations } from '../../tools/index.ts';
 import { MCP_TOOLS } from '../../tools/surfaces.ts';
+import { isAnyAddress } from './configured-addresses.ts';
 import { buildDashboard } from './dashboard.ts';
-import { isAnyAddress } from './given-addresses.ts';
 import { buildHostUsers } from './host-users.ts';
 import { ownNames } from './own-names.ts';
 import type { Parts } from './parts.ts';
@@ -83,7 +83,7 @@ export async function startApi(parts: Parts, needs: ApiNeeds) {
   return { url: localUrl(api), port: api.port };
 }
 
-function localUrl({ url, port }: Listening): string {
+function localUrl({ url, port }: HttpListener): string {
   const { protocol, hostname } = new URL(url);
   return isAnyAddress(hostname.replaceAll(/[[\]]/g, '')) ? `${protocol}//127.0.0.1:${port}` : url;
 }

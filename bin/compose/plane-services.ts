@@ -2,15 +2,15 @@ import type { Clock, Log, Store } from '../../core/base/ports.ts';
 import type { SharedState } from '../../core/base/shared.ts';
 import { buildGate, type ServiceGate } from '../../core/call/gate.ts';
 import type { Keyring, ListensAt, Settings } from '../../core/model/services.ts';
-import { joinLeadership, type Leadership, leadsAll, livingPlanes, planeName } from '../../plane/leadership.ts';
+import { joinLeadership, type Leadership, livePlanes, planeName, soleLeadership } from '../../plane/leadership.ts';
 import { startRecentHeads } from '../../plane/recent-heads.ts';
 import type { Metrics } from '../../rest/metrics.ts';
+import { busAddressOf } from './bus-address.ts';
 import type { BusKeys } from './bus-keys.ts';
-import { busPlaceOf } from './bus-place.ts';
 import { computeMetrics, startCompute } from './compute.ts';
 import type { Config } from './config.ts';
+import { addressSettings, busForNodes } from './configured-addresses.ts';
 import type { Disk } from './disk.ts';
-import { addressSettings, busGivenToNodes } from './given-addresses.ts';
 import { networkMetrics } from './network-metrics.ts';
 import type { Parts } from './parts.ts';
 import { leadershipMetrics } from './plane-metrics.ts';
@@ -74,13 +74,13 @@ export async function joinCluster(parts: Parts, needs: CommonNeeds) {
           self,
           settings: sharedSettings(config, { relayToken, busKeys }, controlPrivateKey),
           cells: shared.cells,
-          planes: () => livingPlanes(store),
+          planes: () => livePlanes(store),
         }
       : undefined;
   if (besides) await requireSettings(besides);
   const leadership: Leadership = parts.use(
     'leadership',
-    shared ? await joinLeadership({ store, log, self, isAlone: standalone }) : leadsAll,
+    shared ? await joinLeadership({ store, log, self, isAlone: standalone }) : soleLeadership,
   );
   const settings = besides && parts.use('shared settings', await shareSettings({ ...besides, clock, log }));
   leadershipMetrics(metrics, leadership);
@@ -106,8 +106,8 @@ function listensAt(env: Config['env']): ListensAt {
   const { MESH_LISTEN, MESH_BUS_LISTEN, MESH_SIGNALING_AUTH: auth, MESH_TLS_CERT } = env;
   const tls = MESH_TLS_CERT !== undefined;
   const api = { host: MESH_LISTEN.host, tls };
-  const given = busGivenToNodes(env);
-  const place = busPlaceOf(env);
+  const given = busForNodes(env);
+  const place = busAddressOf(env);
   if (place) {
     const isSecure = place.tls && given.startsWith('tls:');
     return { api, bus: { host: new URL(given).host, auth, tls: isSecure, isElsewhere: true } };

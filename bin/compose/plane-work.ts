@@ -13,7 +13,7 @@ import type { Installation } from './installation.ts';
 import type { Parts } from './parts.ts';
 import { jobMetrics, snapshotMetrics } from './plane-metrics.ts';
 import { resetRequestJob } from './reset-requests.ts';
-import { buildStoreCare, type StoreState } from './store-care.ts';
+import { buildStoreMaintenance, type StoreState } from './store-maintenance.ts';
 import { backupMetrics } from './store-metrics.ts';
 
 interface WorkNeeds {
@@ -32,7 +32,7 @@ export function startWork(parts: Parts, needs: WorkNeeds) {
   const { configDir, app } = config;
   const { settings, keys, clock, log } = services;
   const snapshots = parts.use('snapshots', startSnapshots(services, leadership));
-  const care = buildStoreCare({
+  const care = buildStoreMaintenance({
     configDir,
     upkeep: installation.store.upkeep,
     heads: installation.heads,

@@ -6,20 +6,20 @@ import { Secret } from '../../core/base/secret.ts';
 import type { ServiceGate } from '../../core/call/gate.ts';
 import { ensureFirstAccounts } from '../../core/identity/first-accounts.ts';
 import type { Services } from '../../core/workflow/services.ts';
-import { shareHearings } from '../../plane/shared-hearings.ts';
+import { shareHeartbeats } from '../../plane/shared-heartbeats.ts';
 import { createMetrics } from '../../rest/metrics.ts';
-import { clockMarkIn } from '../../storage/clock-mark.ts';
+import { clockMarkerIn } from '../../storage/clock-marker.ts';
 import { takeLock } from '../../storage/directory-lock.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
 import { storeAt } from '../../storage/open.ts';
-import { checkGivenAddresses } from './address-check.ts';
+import { checkConfiguredAddresses } from './address-check.ts';
 import { readBusKeys } from './bus-keys.ts';
 import type { Config } from './config.ts';
+import { apiUrl } from './configured-addresses.ts';
 import { diskOf } from './disk.ts';
-import { keepFirstLoginToken } from './first-login-token.ts';
-import { apiUrl } from './given-addresses.ts';
+import { maintainFirstLoginToken } from './first-login-token.ts';
 import { guardClock, systemClock } from './guard-clock.ts';
-import { keyPlaceOf } from './installation.ts';
+import { keyLocationOf } from './installation.ts';
 import type { LogOutput } from './log-output.ts';
 import { openInstallation } from './open-installation.ts';
 import { buildParts } from './parts.ts';
@@ -27,7 +27,7 @@ import { startApi } from './plane-api.ts';
 import { certificateMetrics, clockMetrics, logMetrics, planeMetrics, stallMetrics } from './plane-metrics.ts';
 import { joinCluster, startServices } from './plane-services.ts';
 import { startWork } from './plane-work.ts';
-import type { StoreState } from './store-care.ts';
+import type { StoreState } from './store-maintenance.ts';
 import { diskMetrics, measured } from './store-metrics.ts';
 import { storeUrl } from './store-url.ts';
 import { readTls } from './tls.ts';
@@ -91,7 +91,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     certificateMetrics(metrics, tls);
 
     const disk = diskOf(storeAt(storeUrl(config)).file?.path, env.MESH_STORE_RESERVE * 1_048_576);
-    const place = { ...keyPlaceOf(config), storeUrl: storeUrl(config), reserve: disk.reserve };
+    const place = { ...keyLocationOf(config), storeUrl: storeUrl(config), reserve: disk.reserve };
     const opened = await openInstallation({ ...place, clock, log, acceptLoss });
     parts.onStop('store', () => opened.store.close());
     lock.sign();
@@ -100,7 +100,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const keys = buildKeyring(opened.credentials, relayToken, opened.heads);
     const store = measured(opened.store, metrics);
     diskMetrics(metrics, disk);
-    const guarded = { mark: clockMarkIn(configDir), store, log, serverNow: shared?.now };
+    const guarded = { mark: clockMarkerIn(configDir), store, log, serverNow: shared?.now };
     const guard =
       clock instanceof GuardedClock ? parts.use('clock', await guardClock({ clock, ...guarded })) : undefined;
     if (clock instanceof GuardedClock) clockMetrics(metrics, clock);
@@ -115,9 +115,9 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const wire = parts.use('bus, relay and STUN', await startWire(config, { tls, busKeys }, services, leadership));
     metrics.append(wire.metrics);
     const { hearings } = services;
-    if (shared && hearings) parts.use('shared hearings', shareHearings(shared.messages, hearings, services));
+    if (shared && hearings) parts.use('shared hearings', shareHeartbeats(shared.messages, hearings, services));
     const madeAccounts = await accounts;
-    parts.onStop('token of the first login', await keepFirstLoginToken(configDir, services));
+    parts.onStop('token of the first login', await maintainFirstLoginToken(configDir, services));
     const { storeState, wakeAll } = startWork(parts, { ...served, config, installation: opened, leadership, metrics });
     guard?.onStep(wakeAll);
 
@@ -126,7 +126,7 @@ export async function startPlane(config: Config, options: PlaneOptions): Promise
     const { url, port } = await startApi(parts, { ...common, ...served, tls, leadership, readiness });
     // Port 0 takes a free one, which links to the API name from here on.
     served.settings.apiUrl = apiUrl(config, port);
-    parts.use('check of the addresses', checkGivenAddresses(config, log));
+    parts.use('check of the addresses', checkConfiguredAddresses(config, log));
 
     let stopped: Promise<void> | undefined;
     return {

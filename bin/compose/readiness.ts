@@ -5,7 +5,7 @@ import type { Leadership, LeadershipState } from '../../plane/leadership.ts';
 import type { ReadyCheck } from '../../rest/readiness.ts';
 import type { Disk } from './disk.ts';
 import type { LogOutput } from './log-output.ts';
-import type { StoreState } from './store-care.ts';
+import type { StoreState } from './store-maintenance.ts';
 import type { Wire } from './wire.ts';
 
 export interface ReadinessParts {
@@ -32,7 +32,7 @@ const ANSWER_MS = 2_000;
 /** A balancer waits no longer than 2 s (deploy/haproxy.cfg): a store that is slow for all control planes is told before that. */
 const PROMPT_MS = 1_000;
 /** The time for which the last answer is reused, because a check costs a durable write. */
-const KEPT_MS = 1_000;
+const CACHE_MS = 1_000;
 /** Requests wait through an election for so long. */
 const ELECTION_MS = 20_000;
 /** By then it is known which servers answer. */
@@ -52,13 +52,13 @@ export function buildReadiness(parts: ReadinessParts): () => Promise<readonly Re
   };
   const probeStore = async () => {
     const now = performance.now();
-    if (!last || now - last.at >= KEPT_MS) last = { at: now, check: look() };
+    if (!last || now - last.at >= CACHE_MS) last = { at: now, check: look() };
     if (!isElecting) return last.check;
-    return (await within(last.check, PROMPT_MS)) ?? (known?.state === 'failed' ? known : WAITS);
+    return (await withTimeout(last.check, PROMPT_MS)) ?? (known?.state === 'failed' ? known : WAITS);
   };
   return async () => {
     if (!isUp()) return [process('failed', 'it starts or ends: try again in a moment.')];
-    const [written, ...listeners] = await Promise.all([probeStore(), ...wire.checks().map(inTime)]);
+    const [written, ...listeners] = await Promise.all([probeStore(), ...wire.checks().map(partCheck)]);
     return [
       process('ok', 'serves requests'),
       written,
@@ -105,10 +105,10 @@ async function checkStore(store: ReadinessParts['store']): Promise<ReadyCheck> {
   const name = 'store';
   try {
     const startedAt = performance.now();
-    const written = await within(store.acquire('readiness', newId('r'), 0));
+    const written = await withTimeout(store.acquire('readiness', newId('r'), 0));
     if (!written) return { name, state: 'failed', detail: 'a small write was not answered within 2 s.' };
     const ms = Math.round(performance.now() - startedAt);
-    const read = await within(store.caughtUp([SYSTEM_WORKSPACE]).then(() => true));
+    const read = await withTimeout(store.caughtUp([SYSTEM_WORKSPACE]).then(() => true));
     if (!read) return { name, state: 'failed', detail: 'what was written last was not read within 2 s.' };
     return { name, state: 'ok', detail: `a small durable write took ${ms} ms` };
   } catch (error) {
@@ -180,13 +180,13 @@ function checkLog(output: Pick<LogOutput, 'lost' | 'isLosing'>): ReadyCheck {
   return { name, state: 'degraded', detail };
 }
 
-async function inTime({ name, check }: ReturnType<Wire['checks']>[number]): Promise<ReadyCheck> {
-  const found = await within(check());
+async function partCheck({ name, check }: ReturnType<Wire['checks']>[number]): Promise<ReadyCheck> {
+  const found = await withTimeout(check());
   return { name, ...(found ?? { state: 'failed', detail: `did not answer within ${ANSWER_MS / 1_000} s.` }) };
 }
 
 /** Undefined for an answer that does not come in time. */
-function within<T>(answer: Promise<T>, ms = ANSWER_MS): Promise<T | undefined> {
+function withTimeout<T>(answer: Promise<T>, ms = ANSWER_MS): Promise<T | undefined> {
   const { promise, resolve } = Promise.withResolvers<undefined>();
   const timer = setTimeout(resolve, ms, undefined);
   return Promise.race([answer, promise]).finally(() => clearTimeout(timer));

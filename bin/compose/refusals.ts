@@ -6,15 +6,15 @@ import { credentialsFile } from '../../storage/credentials.ts';
 import type { DatabaseFile } from '../../storage/database-file.ts';
 import { headsIn } from '../../storage/log-heads.ts';
 import { rescuedBeside } from '../../storage/rescued-files.ts';
-import { entriesLost } from './loss-words.ts';
+import { lostEntryCount } from './loss-text.ts';
 
-export interface Place {
+export interface InstallationFiles {
   readonly configDir: string;
   readonly file: DatabaseFile;
 }
 
 /** The data that a database lacks although the installation had it. */
-export interface Missing {
+export interface MissingData {
   readonly lines: readonly string[];
   /** The number of missing log entries; undefined where it is unknown. */
   readonly entries: number | undefined;
@@ -29,10 +29,10 @@ interface Copy {
 }
 
 /** Each choice with what it costs, the cheapest first. */
-export async function lossRefusal(place: Place, { lines, entries }: Missing): Promise<string> {
+export async function lossRefusal(place: InstallationFiles, { lines, entries }: MissingData): Promise<string> {
   const { file, configDir } = place;
   const copy = await bestCopy(place);
-  const given = entries === undefined ? 'whatever is missing' : `${counted(entries)} for good`;
+  const given = entries === undefined ? 'whatever is missing' : `${entriesText(entries)} for good`;
   const accept = `  give up ${given}:  meshd --standalone --accept-loss --config-dir ${configDir}`;
   const restore = copy
     ? `  restore ${costOf(copy, entries)}:  ${restoring(copy, configDir)}`
@@ -54,7 +54,7 @@ const ONE_OF_SEVERAL =
  *
  * @param gone what is known of a database that is not there either
  */
-export function keyRefusal({ configDir, file }: Place, gone?: Missing): string {
+export function keyRefusal({ configDir, file }: InstallationFiles, gone?: MissingData): string {
   const what = gone
     ? `although log-heads beside it shows that it was; of the database ${gone.lines.join()}`
     : `and the database ${file.path} was written with the keys in it`;
@@ -66,12 +66,12 @@ export function keyRefusal({ configDir, file }: Place, gone?: Missing): string {
   ].join('\n');
 }
 
-export async function damageRefusal(place: Place, what: string): Promise<string> {
+export async function damageRefusal(place: InstallationFiles, what: string): Promise<string> {
   return `${what}, so nothing was started or changed. ${await restoreAdvice(place)}`;
 }
 
 /** Returns how to restore a damaged database; the restore keeps the remains of the old one. */
-export async function restoreAdvice(place: Place): Promise<string> {
+export async function restoreAdvice(place: InstallationFiles): Promise<string> {
   const copy = await bestCopy(place);
   return copy
     ? `Restore ${costOf(copy)}: ${restoring(copy, place.configDir)}`
@@ -85,15 +85,15 @@ function costOf({ at, lacks }: Copy, missing?: number): string {
   const what = `what was there on ${formatInstant(at)}`;
   if (lacks === 0) return `${what}, which lacks nothing that is known of`;
   const more = missing === undefined ? 0 : lacks - missing;
-  return `${what}, which gives up ${counted(lacks)}${more > 0 ? `, ${more} more than the database lacks` : ''}`;
+  return `${what}, which gives up ${entriesText(lacks)}${more > 0 ? `, ${more} more than the database lacks` : ''}`;
 }
 
-function counted(entries: number): string {
+function entriesText(entries: number): string {
   return entries === 1 ? '1 entry' : `${entries} entries`;
 }
 
 /** Returns the newest of the readable copies that lack the fewest entries. */
-async function bestCopy({ file, configDir }: Place): Promise<Copy | undefined> {
+async function bestCopy({ file, configDir }: InstallationFiles): Promise<Copy | undefined> {
   const heads = headsIn(configDir).all();
   const copies: Copy[] = [];
   for (const name of [...backupsIn(configDir), ...rescuedBeside(file.path)]) {
@@ -102,7 +102,7 @@ async function bestCopy({ file, configDir }: Place): Promise<Copy | undefined> {
       .at(name)
       .readLogs((store) => lossesIn(store, heads))
       .catch(() => undefined);
-    if (losses) copies.push({ name, at: statSync(name).mtimeMs, lacks: entriesLost(losses) });
+    if (losses) copies.push({ name, at: statSync(name).mtimeMs, lacks: lostEntryCount(losses) });
   }
   return copies.sort((a, b) => a.lacks - b.lacks || b.at - a.at)[0];
 }

@@ -7,7 +7,7 @@ import type { Member } from '../../net/relay/member.ts';
 import { RemoteRelay } from '../../net/relay/remote.ts';
 import { startRelayRevocations } from '../../plane/relay-revocations.ts';
 import type { Config, Environment } from './config.ts';
-import { isSameRelay } from './given-addresses.ts';
+import { isSameRelay } from './configured-addresses.ts';
 import type { Probe } from './probes.ts';
 import { remoteRelayMetrics } from './wire-metrics.ts';
 
@@ -15,7 +15,7 @@ export type RelayEnvironment = Pick<Environment, 'MESH_RELAY_URL' | 'MESH_RELAY_
 type RelayConfig = { readonly env: RelayEnvironment } & Pick<Config, 'app'>;
 
 /** A relay of another process. */
-interface Elsewhere {
+interface RelayAddress {
   readonly name: string;
   readonly url: string;
 }
@@ -23,7 +23,7 @@ interface Elsewhere {
 /** Keeps the relays of MESH_RELAY_URL and `app.relays` told of revocations, all but that of this process. */
 export async function startRemoteRelays(config: RelayConfig, own: HostPort | undefined, services: Services) {
   const { clock, log, keys } = services;
-  const relays = relaysElsewhere(config, own).flatMap(({ name, url }) => {
+  const relays = externalRelays(config, own).flatMap(({ name, url }) => {
     const address = parseRelayAddress(url);
     return address ? [{ name, relay: new RemoteRelay({ address, token: keys.relayToken.reveal(), clock, log }) }] : [];
   });
@@ -64,7 +64,7 @@ function stateOf({ problem }: RemoteRelay): Probe {
 }
 
 /** The relay of this process is told without a connection. */
-function relaysElsewhere({ env, app }: RelayConfig, own: HostPort | undefined): readonly Elsewhere[] {
+function externalRelays({ env, app }: RelayConfig, own: HostPort | undefined): readonly RelayAddress[] {
   const { MESH_RELAY_URL: main, MESH_RELAY_ADVERTISE_URL: advertised } = env;
   const isOwn = (url: string): boolean => {
     const address = parseRelayAddress(url);

@@ -10,7 +10,7 @@ import { storeUrl } from './store-url.ts';
 
 const GENERATED_BYTES = 15;
 const ANSWER_MS = 15_000;
-const LOOK_MS = 100;
+const POLL_MS = 100;
 
 /**
  * `meshd reset-password`: whoever has the files of the host, or the address of its database, gives an account a new initial
@@ -43,7 +43,7 @@ export async function resetPasswordOnHost({
         request.withdraw();
         throw new Error(`The meshd that runs in ${configDir} does not answer: stop it, and run this again.`);
       }
-      await after(LOOK_MS);
+      await after(POLL_MS);
     }
   } else {
     await inStoppedInstallation(configDir, config, (services) => resetPassword(services, reset, rules));

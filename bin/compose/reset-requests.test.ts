@@ -18,7 +18,7 @@ import { newPassword } from '../../core/identity/reset-password.ts';
 import { buildIdentityKit } from '../../test/kits/plane/identity-kit.ts';
 import { loadConfig } from './config.ts';
 import { configWarnings } from './config-warnings.ts';
-import { isOursAlone } from './directory-writers.ts';
+import { hasTrustedWriters } from './directory-writers.ts';
 import { askForReset, resetRequestJob } from './reset-requests.ts';
 
 async function buildScene() {
@@ -71,7 +71,7 @@ test('a request that others can write, or that another user owns, is removed and
     expect([existsSync(request), await revision()]).toEqual([false, before]);
   }
   const user = process.geteuid?.() ?? 0;
-  const owned = (uid: number) => isOursAlone({ uid, mode: 0o100_600 });
+  const owned = (uid: number) => hasTrustedWriters({ uid, mode: 0o100_600 });
   expect([owned(user), owned(0), owned(user + 1)]).toEqual([true, true, false]);
   if (user !== 0) return;
   put();

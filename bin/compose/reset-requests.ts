@@ -9,7 +9,7 @@ import type { SignInRules } from '../../core/model/sign-in-rules.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { type Job, later } from '../../plane/jobs.ts';
 import { replaceOwned } from '../../storage/owned-file.ts';
-import { directoryProblem, isOursAlone } from './directory-writers.ts';
+import { directoryProblem, hasTrustedWriters } from './directory-writers.ts';
 
 /** In the directory of a control plane, where its user and root alone can write: else no request is taken. */
 const REQUEST = 'password-reset.json';
@@ -55,8 +55,8 @@ export function askForReset(configDir: string, reset: NewPassword) {
 export function resetRequestJob(configDir: string, { services, rules, clock, log }: ResetParts): Job {
   const [request, answer] = [REQUEST, ANSWER].map((name) => path.join(configDir, name)) as [string, string];
   return later('reset a password on request of the host', clock, { first: EVERY_MS, every: EVERY_MS }, async () => {
-    if (!isOursAlone(statSync(configDir))) return;
-    const found = read(request, requestSchema, isOursAlone);
+    if (!hasTrustedWriters(statSync(configDir))) return;
+    const found = read(request, requestSchema, hasTrustedWriters);
     if (!found) return;
     remove(request);
     const { data, ageMs } = found;

@@ -10,16 +10,16 @@ import { sandboxObstacles } from '../../client/tunnel/platform.ts';
 import {
   closeInherited,
   confined,
-  placeFor,
-  type SandboxPlace,
+  type SandboxHome,
   type SandboxUser,
   sandboxEnvironment,
+  sandboxHomeFor,
   sandboxUser,
   startConfined,
   tryConfinement,
 } from './confinement.ts';
 import { refuseObstacles, runNode } from './node.ts';
-import { holdSandbox, removeDeadSandboxes, removeSandbox, sandboxNames } from './sandbox-remains.ts';
+import { lockSandbox, removeSandbox, removeStaleSandboxes, sandboxNames } from './sandbox-leftovers.ts';
 import { tryOverlay } from './try-overlay.ts';
 import { VERSION } from './version.ts';
 
@@ -37,15 +37,19 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const;
 export async function runSandbox(options: SandboxOptions): Promise<NodeEnd> {
   refuseObstacles('run a sandbox', await sandboxObstacles(process.platform));
   closeInherited();
-  await removeDeadSandboxes();
+  await removeStaleSandboxes();
   const names = sandboxNames(randomBytes(4).toString('hex'));
   const { namespace, interfaceName, directory } = names;
   const user = sandboxUser(process.env);
   const signals = rememberSignals();
-  const lock = holdSandbox(names);
+  const lock = lockSandbox(names);
   try {
     await makeNamespace(namespace);
-    const place = await placeFor(user, await tryConfinement(namespace, user, options.command[0]), names.temporary);
+    const place = await sandboxHomeFor(
+      user,
+      await tryConfinement(namespace, user, options.command[0]),
+      names.temporary,
+    );
     await tryOverlay(
       interfaceName,
       namespace,
@@ -118,7 +122,7 @@ function taskOf(
   namespace: string,
   user: SandboxUser,
   { command, env }: SandboxOptions,
-  place: SandboxPlace,
+  place: SandboxHome,
   signal: () => EndSignal | undefined,
   own: Readonly<Record<string, string>>,
 ): (ending: AbortSignal) => Promise<number> {

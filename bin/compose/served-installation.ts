@@ -1,4 +1,4 @@
-import type { LastingHeads, PublicLogKeys } from '../../core/audit/log-keys.ts';
+import type { DurableHeads, PublicLogKeys } from '../../core/audit/log-keys.ts';
 import { checkpointsIn, missingIn } from '../../core/audit/losses.ts';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import { type Store, StoreError } from '../../core/base/ports.ts';
@@ -9,8 +9,8 @@ import type { OpenStore, SharedDatabase } from '../../storage/engine.ts';
 import { buildKeyring, nameOfKeys } from '../../storage/keyring.ts';
 import { headsIn } from '../../storage/log-heads.ts';
 import { openStore, storeAt } from '../../storage/open.ts';
-import { type Installation, type InstallationOptions, type KeyPlace, knownCredentials } from './installation.ts';
-import { lossLine, NOTHING_MISSING } from './loss-words.ts';
+import { type Installation, type InstallationOptions, type KeyLocation, storedCredentials } from './installation.ts';
+import { lossLine, NOTHING_MISSING } from './loss-text.ts';
 
 /**
  * Opens a database that servers keep, which any number of control planes of one installation can have open. Whoever comes
@@ -21,11 +21,11 @@ import { lossLine, NOTHING_MISSING } from './loss-words.ts';
 export async function openServed(options: InstallationOptions): Promise<Installation> {
   const { configDir, keysFile, storeUrl, clock, log, acceptLoss = false } = options;
   const heads = headsIn(configDir);
-  const known = knownCredentials(options);
+  const known = storedCredentials(options);
   const store = await openStore(storeUrl, { clock, log });
   try {
     const shared = sharedDatabase(store);
-    const losses = await judged(store, await shared.claimedWith(), { ...options, heads, known });
+    const losses = await checkedLosses(store, await shared.claimedWith(), { ...options, heads, known });
     if (losses.length === 0 && acceptLoss && heads.all().length > 0) throw new Error(NOTHING_MISSING);
     if (losses.length > 0 && !acceptLoss) throw new Error(lossRefusal(losses));
     await giveUp(store, heads, losses);
@@ -42,11 +42,11 @@ export async function openServed(options: InstallationOptions): Promise<Installa
 }
 
 /** Why no control plane starts on a database that servers keep, and what to do. Nothing is written. */
-export async function whyNoStartServed(place: KeyPlace, url: string): Promise<string | undefined> {
+export async function servedStartRefusal(place: KeyLocation, url: string): Promise<string | undefined> {
   const reader = await storeAt(url).openReader({ log: silentLog, writes: { commit: refuse, record: refuse } });
   try {
-    const known = knownCredentials(place);
-    const losses = await judged(reader, await reader.claimedWith?.(), {
+    const known = storedCredentials(place);
+    const losses = await checkedLosses(reader, await reader.claimedWith?.(), {
       ...place,
       heads: headsIn(place.configDir),
       known,
@@ -67,7 +67,7 @@ function sharedDatabase({ shared }: OpenStore): SharedDatabase {
 }
 
 /** @throws Error where the database was written with other keys */
-function requireOwn(keys: string, credentials: Credentials, { configDir, keysFile }: KeyPlace): void {
+function requireOwn(keys: string, credentials: Credentials, { configDir, keysFile }: KeyLocation): void {
   const own = nameOfKeys(credentials);
   if (keys === own) return;
   throw new Error(
@@ -84,8 +84,8 @@ const ONE_OF_SEVERAL = 'Where several share the database, set MESH_KEYS_FILE to 
 type Logs = Pick<Store, 'auditTree' | 'workspaces'>;
 type Losses = Awaited<ReturnType<typeof missingIn>>;
 
-interface Known extends KeyPlace {
-  readonly heads: LastingHeads;
+interface InstallationKeys extends KeyLocation {
+  readonly heads: DurableHeads;
   /** Undefined where there are no keys yet. */
   readonly known: Credentials | undefined;
 }
@@ -95,7 +95,7 @@ interface Known extends KeyPlace {
  * @returns what it lacks
  * @throws Error where it was written with other keys, or they would be made anew
  */
-async function judged(store: Logs, claimed: string | undefined, place: Known): Promise<Losses> {
+async function checkedLosses(store: Logs, claimed: string | undefined, place: InstallationKeys): Promise<Losses> {
   const { configDir, heads, known } = place;
   if (known) {
     if (claimed !== undefined) requireOwn(claimed, known, place);
@@ -118,7 +118,7 @@ async function judged(store: Logs, claimed: string | undefined, place: Known): P
  * Holds a database against what this control plane has signed of it: it can have been set back, as by a restore of the
  * servers. Of what others have signed it knows nothing, and a directory that is new says nothing.
  */
-function lossesOf(store: Logs, heads: LastingHeads, logs: PublicLogKeys): Promise<Losses> {
+function lossesOf(store: Logs, heads: DurableHeads, logs: PublicLogKeys): Promise<Losses> {
   // Others begin logs too: one without a head here lacks none.
   return missingIn(store, { all: heads.all, wereKept: () => false }, logs);
 }
@@ -132,7 +132,7 @@ function lossRefusal(losses: Losses): string {
 }
 
 /** Gives up the missing data, and records that in the log. */
-async function giveUp(store: Store, heads: LastingHeads, losses: Losses): Promise<void> {
+async function giveUp(store: Store, heads: DurableHeads, losses: Losses): Promise<void> {
   for (const loss of losses) {
     const { workspace } = loss;
     const tree = store.auditTree(workspace);

@@ -9,14 +9,14 @@ import type { SharedState } from '../../core/base/shared.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { mayCall } from '../../core/call/access.ts';
 import type { Narrator } from '../../core/cause/narrator.ts';
-import type { Asker, Computation } from '../../core/compute/computation.ts';
-import type { ComputeElsewhere } from '../../core/compute/compute.ts';
+import type { Computation, ComputationRequest } from '../../core/compute/computation.ts';
+import type { RemoteCompute } from '../../core/compute/compute.ts';
 import { buildLoginLimits } from '../../core/identity/login-limits.ts';
 import type { Planner } from '../../core/intent/plan/planner.ts';
 import { CallTrace } from '../../core/model/call-trace.ts';
-import { Hearings } from '../../core/model/hearings.ts';
 import { KeyAllowance } from '../../core/model/key-allowance.ts';
 import { buildLiveness } from '../../core/model/liveness.ts';
+import { ReceivedHeartbeats } from '../../core/model/received-heartbeats.ts';
 import { ReportedPaths } from '../../core/model/reported-paths.ts';
 import type { Keyring, NodeAccess, Settings } from '../../core/model/services.ts';
 import { SharedCallTrace } from '../../core/model/shared-call-trace.ts';
@@ -52,7 +52,7 @@ export interface ServiceParts {
   /** Tells whether the disk of the store is full; without it there is always room. */
   readonly isDiskFull?: IsDiskFull;
   /** Computing threads; without them what is heavy is done in place. */
-  readonly compute?: ComputeElsewhere | undefined;
+  readonly compute?: RemoteCompute | undefined;
   /** The keys with which nodes are admitted to an external bus. */
   readonly busKeys?: BusKeys | undefined;
 }
@@ -65,10 +65,12 @@ export function buildServices({ compute, busKeys, isDiskFull, store: base, ...re
     ...parts,
     states,
     liveness,
-    computed: compute ? computedBy(compute) : computedHere({ ...parts, states, liveness, logs: parts.keys.logs }),
+    computed: compute
+      ? remoteComputation(compute)
+      : localComputation({ ...parts, states, liveness, logs: parts.keys.logs }),
     paths: new ReportedPaths(),
     witnesses: new Witnesses(),
-    ...(parts.shared && { hearings: new Hearings() }),
+    ...(parts.shared && { hearings: new ReceivedHeartbeats() }),
     ...(busKeys && { keyAllowance: new KeyAllowance() }),
     calls: parts.shared ? new SharedCallTrace(parts.shared.calls, parts) : new CallTrace(),
     logs: parts.keys.logs,
@@ -82,12 +84,12 @@ export function buildServices({ compute, busKeys, isDiskFull, store: base, ...re
   };
 }
 
-function computedBy({ compute }: ComputeElsewhere): Services['computed'] {
-  return async <I, O>({ name }: Computation<never, I, O>, input: I, asker: Asker) =>
+function remoteComputation({ compute }: RemoteCompute): Services['computed'] {
+  return async <I, O>({ name }: Computation<never, I, O>, input: I, asker: ComputationRequest) =>
     (await compute({ ...asker, computation: name, input })).parse() as O;
 }
 
-function computedHere(services: ThreadServices): Services['computed'] {
+function localComputation(services: ThreadServices): Services['computed'] {
   return (computation, input, { workspace }) => computation.run(services, workspace, input);
 }
 

@@ -8,8 +8,8 @@ import type { BusKeys } from './bus-keys.ts';
 import { type Config, ConfigError } from './config.ts';
 
 /** How often a control plane tells its settings and looks at those of the others; what is told lasts for a few rounds. */
-const TELL_MS = 2_000;
-const KEPT_MS = 10_000;
+const PUBLISH_INTERVAL_MS = 2_000;
+const PUBLISHED_LIFE_MS = 10_000;
 /**
  * The time after the start in which a conflict ends this process: planes that were cut off from the store at its start are back
  * by then.
@@ -20,8 +20,8 @@ const YOUNG_MS = 30_000;
 export type Digests = Readonly<Record<string, string>>;
 
 /** Settings that must not differ, because nodes would be cut off or history would be lost. */
-const WHETHER_BUS = 'MESH_BUS_URL (set or not)';
-const REFUSED = ['MESH_EDITION', 'MESH_SIGNALING_AUTH', WHETHER_BUS, 'MESH_BUS_KEYS_FILE', 'MESH_LRP_AUTH_TOKEN'];
+const BUS_SETTING = 'MESH_BUS_URL (set or not)';
+const REFUSED = ['MESH_EDITION', 'MESH_SIGNALING_AUTH', BUS_SETTING, 'MESH_BUS_KEYS_FILE', 'MESH_LRP_AUTH_TOKEN'];
 
 /** Settings in which control planes of one installation should not differ, as they are in effect. */
 export function sharedSettings(
@@ -32,7 +32,7 @@ export function sharedSettings(
   const values: Readonly<Record<string, unknown>> = {
     MESH_EDITION: env.MESH_EDITION,
     MESH_SIGNALING_AUTH: env.MESH_SIGNALING_AUTH,
-    [WHETHER_BUS]: env.MESH_BUS_URL !== undefined,
+    [BUS_SETTING]: env.MESH_BUS_URL !== undefined,
     MESH_BUS_KEYS_FILE: busKeys?.account,
     MESH_LRP_AUTH_TOKEN: relayToken.reveal(),
     MESH_REGISTRATION_PROOF: env.MESH_REGISTRATION_PROOF,
@@ -72,7 +72,7 @@ export type Differences = ReadonlyMap<string, readonly string[]>;
 /** Where those that live differ from this one, each with an entry. Nothing is told. */
 export async function differencesFrom({ self, settings, cells, planes }: SettingsParts): Promise<Differences> {
   const others = (await planes()).filter((plane) => plane !== self);
-  const told = await toldIn(cells).read(others);
+  const told = await publishedSettings(cells).read(others);
   return new Map([...told].map(([plane, { value }]) => [plane, differences(settings, value)]));
 }
 
@@ -96,7 +96,7 @@ export function refusals(different: Differences): string[] {
 }
 
 /** Returns the differences in words. */
-export function differencesSaid(different: Differences): string {
+export function differencesText(different: Differences): string {
   return [...different]
     .flatMap(([plane, names]) => (names.length > 0 ? `${names.join(', ')} (${plane})` : []))
     .join('; ');
@@ -120,7 +120,7 @@ interface SharingParts extends SettingsParts {
  */
 export async function shareSettings({ clock, log, onRefused = endProcess, ...parts }: SharingParts) {
   const { self, settings } = parts;
-  const told = toldIn(parts.cells);
+  const told = publishedSettings(parts.cells);
   const startedAt = performance.now();
   let found = '';
   let timer: NodeJS.Timeout | undefined;
@@ -128,7 +128,7 @@ export async function shareSettings({ clock, log, onRefused = endProcess, ...par
 
   async function look(): Promise<Differences> {
     await told.change(self, () => ({
-      cell: { value: settings, expiresAt: clock.now() + KEPT_MS },
+      cell: { value: settings, expiresAt: clock.now() + PUBLISHED_LIFE_MS },
       result: undefined,
     }));
     return differencesFrom(parts);
@@ -136,7 +136,7 @@ export async function shareSettings({ clock, log, onRefused = endProcess, ...par
 
   function tell(different: Differences): void {
     const before = found;
-    found = differencesSaid(different);
+    found = differencesText(different);
     if (found !== '' && found !== before) log.warn({ settings: found }, 'another control plane has other settings');
     const refused = performance.now() - startedAt < YOUNG_MS ? refusals(different) : [];
     if (refused.length > 0 && !isStopped) onRefused(new ConfigError(refused));
@@ -156,7 +156,7 @@ export async function shareSettings({ clock, log, onRefused = endProcess, ...par
       look()
         .then(tell, () => undefined)
         .finally(again);
-    }, TELL_MS).unref();
+    }, PUBLISH_INTERVAL_MS).unref();
   };
   again();
 
@@ -171,7 +171,7 @@ export async function shareSettings({ clock, log, onRefused = endProcess, ...par
   };
 }
 
-function toldIn(cells: SharedState['cells']) {
+function publishedSettings(cells: SharedState['cells']) {
   const schema = z.record(z.string(), z.string());
   return cells<Digests>('plane-settings', (value) => schema.safeParse(value).data);
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { ConfigError, type Given, loadConfig } from './config.ts';
+import { ConfigError, loadConfig, type Variables } from './config.ts';
 import { type Start, startProblems } from './start-problems.ts';
 
 const SEVERAL: Start = { part: undefined, standalone: false };
@@ -15,7 +15,7 @@ function directory(): string {
 }
 
 /** The variables that a start names, each as often as it names it. */
-async function named(given: Given, start: Start): Promise<string[]> {
+async function named(given: Variables, start: Start): Promise<string[]> {
   const others = await startProblems(given, start);
   try {
     loadConfig(given, directory(), others);
@@ -27,7 +27,7 @@ async function named(given: Given, start: Start): Promise<string[]> {
 }
 
 /** A file for each of these variables, which holds what none of them should. */
-function filesOf(...variables: string[]): Given {
+function filesOf(...variables: string[]): Variables {
   const folder = directory();
   const files = variables.map((name): [string, string] => [name, path.join(folder, name)]);
   for (const [, file] of files) writeFileSync(file, 'nothing of use', { mode: 0o600 });

@@ -2,9 +2,9 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readKeysFile } from '../../storage/credentials.ts';
 import { STORE_URL, storeAt } from '../../storage/open.ts';
-import { type Part, partProblems } from './alone.ts';
 import { readBusKeys } from './bus-keys.ts';
-import { ConfigError, type Given, isReadableFile } from './config.ts';
+import { ConfigError, isReadableFile, type Variables } from './config.ts';
+import { type Part, partProblems } from './single-part.ts';
 import { readTls } from './tls.ts';
 
 export interface Start {
@@ -17,18 +17,18 @@ export interface Start {
  * Returns the problems of the variables beyond their form: they must suit the kind of start, and the files that they name must
  * hold the right contents. Nothing is written, and no server is asked.
  */
-export async function startProblems(given: Given, { part, standalone }: Start): Promise<string[]> {
-  const tls = whyNot(() => readTls(readable(given, ['MESH_TLS_CERT', 'MESH_TLS_KEY'])));
+export async function startProblems(given: Variables, { part, standalone }: Start): Promise<string[]> {
+  const tls = failureOf(() => readTls(readable(given, ['MESH_TLS_CERT', 'MESH_TLS_KEY'])));
   if (part !== undefined) return [...partProblems(part, given), ...tls];
   const own = [...modeProblems(given, standalone), ...(await storeProblems(given, standalone))];
   return [...own, ...tls, ...busFileProblems(given)];
 }
 
 /** Which of the two ways it runs is said, so that no control plane begins on an empty database by mistake. */
-function modeProblems(given: Given, standalone: boolean): string[] {
+function modeProblems(given: Variables, standalone: boolean): string[] {
   const { MESH_STORE_URL: url, MESH_KEYS_FILE: keys, MESH_BUS_URL: bus, MESH_BUS_LISTEN: busListen } = given;
   const problems: string[] = [];
-  if (standalone && keys !== undefined && hasStoreOfItsOwn(given)) {
+  if (standalone && keys !== undefined && hasLocalStore(given)) {
     problems.push(
       'MESH_KEYS_FILE: is for control planes that share a store, and MESH_STORE_URL names none: set that to mongodb://<host>:<port>,…/<database>. One with a store of its own keeps its keys in credentials.json: leave MESH_KEYS_FILE out there',
     );
@@ -53,18 +53,18 @@ function modeProblems(given: Given, standalone: boolean): string[] {
 }
 
 /** False where its URL is not to be read: nothing is known of it then. */
-function hasStoreOfItsOwn({ MESH_STORE_URL: url }: Given): boolean {
+function hasLocalStore({ MESH_STORE_URL: url }: Variables): boolean {
   return url === undefined || (STORE_URL.isKnown(url) && !storeAt(url).servers);
 }
 
-function busFileProblems(given: Given): string[] {
+function busFileProblems(given: Variables): string[] {
   const {
     MESH_BUS_KEYS_FILE: keys,
     MESH_BUS_CA: ca,
     MESH_BUS_CREDS: creds,
   } = readable(given, ['MESH_BUS_KEYS_FILE', 'MESH_BUS_CA', 'MESH_BUS_CREDS']);
   return [
-    ...(keys === undefined ? [] : whyNot(() => readBusKeys(keys))),
+    ...(keys === undefined ? [] : failureOf(() => readBusKeys(keys))),
     // OpenSSL passes over what it cannot read there, and no server would be trusted.
     ...(ca === undefined || isCertificate(ca) ? [] : [`MESH_BUS_CA: ${ca} holds no certificate in PEM form`]),
     ...(creds === undefined || isCreds(creds)
@@ -73,26 +73,26 @@ function busFileProblems(given: Given): string[] {
   ];
 }
 
-async function storeProblems(given: Given, standalone: boolean): Promise<string[]> {
+async function storeProblems(given: Variables, standalone: boolean): Promise<string[]> {
   const { MESH_STORE_URL: url, MESH_KEYS_FILE: keysFile } = given;
   // A keys file that has to be left out is not checked.
-  const isUsed = keysFile !== undefined && !(standalone && hasStoreOfItsOwn(given));
+  const isUsed = keysFile !== undefined && !(standalone && hasLocalStore(given));
   const problem = url !== undefined && STORE_URL.isKnown(url) ? await storeAt(url).problem() : undefined;
   return [
     ...(problem === undefined ? [] : [`MESH_STORE_URL: ${problem}`]),
-    ...(isUsed ? whyNot(() => readKeysFile(keysFile)) : []),
+    ...(isUsed ? failureOf(() => readKeysFile(keysFile)) : []),
   ];
 }
 
 /** Returns the readable files among the variables; unreadable ones are reported with the variables. */
-function readable<const N extends string>(given: Given, names: readonly N[]): { [K in N]: string | undefined } {
+function readable<const N extends string>(given: Variables, names: readonly N[]): { [K in N]: string | undefined } {
   const of = (name: string) => given[name] !== undefined && isReadableFile(given[name]);
   return Object.fromEntries(names.map((name) => [name, of(name) ? given[name] : undefined])) as {
     [K in N]: string | undefined;
   };
 }
 
-function whyNot(read: () => unknown): readonly string[] {
+function failureOf(read: () => unknown): readonly string[] {
   try {
     read();
     return [];

@@ -1,7 +1,7 @@
 import { silentLog } from '../../core/base/silent-log.ts';
 import type { OpenStore } from '../../storage/engine.ts';
 import type { Config } from './config.ts';
-import { keyPlaceOf, knownCredentials } from './installation.ts';
+import { keyLocationOf, storedCredentials } from './installation.ts';
 import { locking } from './locking.ts';
 import { openInstallation } from './open-installation.ts';
 import { storeUrl } from './store-url.ts';
@@ -17,7 +17,7 @@ export function inStoppedInstallation<T>(
   work: (services: { readonly store: OpenStore; readonly clock: { now(): number } }) => Promise<T>,
 ): Promise<T> {
   return locking(configDir, async () => {
-    if (!knownCredentials(keyPlaceOf(config))) {
+    if (!storedCredentials(keyLocationOf(config))) {
       throw new Error(`${configDir} has no credentials.json: name the --config-dir of meshd, or its MESH_KEYS_FILE.`);
     }
     const clock = { now: () => Date.now() };

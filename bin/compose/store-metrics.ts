@@ -2,7 +2,7 @@ import { type Store, StoreError } from '../../core/base/ports.ts';
 import type { Metrics } from '../../rest/metrics.ts';
 import type { Config } from './config.ts';
 import type { Disk } from './disk.ts';
-import type { StoreState } from './store-care.ts';
+import type { StoreState } from './store-maintenance.ts';
 
 const WRITES = { name: 'mesh_store_writes_total', help: 'Writes to the store by outcome: ok, or why not' } as const;
 const SECONDS = {

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { BackupOptions, MadeBackup } from '../../storage/database-file.ts';
+import type { BackupOptions, BackupResult } from '../../storage/database-file.ts';
 import { storeAt } from '../../storage/open.ts';
 
 /** A task that takes too long for the main thread, because it reads the whole file of the store of a URL. */
@@ -11,7 +11,7 @@ export type StoreTask = { readonly url: string } & (
 export interface StoreTaskResult {
   /** The fault of the file, a sentence. */
   readonly check: string | undefined;
-  readonly backup: MadeBackup | undefined;
+  readonly backup: BackupResult | undefined;
 }
 
 const task = workerData as StoreTask;

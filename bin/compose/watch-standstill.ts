@@ -2,15 +2,15 @@ import { setTimeout as after, setImmediate as nextTurn } from 'node:timers/promi
 import { Standstill } from '../../core/call/standstill.ts';
 
 /** Below what counts as a standstill by far, so that a busy second is none. */
-const TURN_MS = 500;
+const TICK_MS = 500;
 /** The time within which packets in flight arrive. */
 const SETTLE_MS = 1_000;
 /** Turns without a new connection: a turn accepts one, and the next turn reads from it. */
-const QUIET_TURNS = 2;
+const QUIET_TICKS = 2;
 /** As many connections as a listening socket has waiting at most: who comes after them connected later. */
 const BACKLOG = 512;
 
-export interface WatchedStandstill extends Standstill {
+export interface StandstillWatch extends Standstill {
   /** Tells of a connection that was accepted. */
   accepted(): void;
   stop(): void;
@@ -22,12 +22,12 @@ export interface WatchedStandstill extends Standstill {
  *
  * @param isAlone on its store: nobody wrote there while its machine was paused, so a clock that is set forward is none
  */
-export function watchStandstill(isAlone: boolean): WatchedStandstill {
+export function watchStandstill(isAlone: boolean): StandstillWatch {
   const monotonic = () => performance.now();
   const { accepted, allRead } = followBacklog();
   const drained = () => Promise.all([after(SETTLE_MS, undefined, { ref: false }), allRead()]);
   const standstill = new Standstill({ monotonic, wall: isAlone ? monotonic : Date.now }, drained);
-  const timer = setInterval(() => standstill.turn(), TURN_MS).unref();
+  const timer = setInterval(() => standstill.turn(), TICK_MS).unref();
   return Object.assign(standstill, { accepted, stop: () => clearInterval(timer) });
 }
 
@@ -43,12 +43,12 @@ export function followBacklog() {
     async allRead(): Promise<void> {
       const first = count;
       let quiet = 0;
-      while (quiet < QUIET_TURNS && count - first <= BACKLOG) {
+      while (quiet < QUIET_TICKS && count - first <= BACKLOG) {
         const before = count;
         await nextTurn();
         quiet = count === before ? quiet + 1 : 0;
       }
-      for (let turn = 0; turn < QUIET_TURNS; turn += 1) await nextTurn();
+      for (let turn = 0; turn < QUIET_TICKS; turn += 1) await nextTurn();
     },
   };
 }

@@ -11,7 +11,7 @@ import { busMetrics, relayMetrics, stunMetrics } from './wire-metrics.ts';
 /** The three listeners beside the API, each as something that runs; one of them may run without a control plane. */
 
 /** A running listener. */
-export interface Running {
+export interface RunningListener {
   readonly name: string;
   readonly address: HostPort;
   /** Probes the listener now. */
@@ -23,7 +23,10 @@ export interface Running {
 /** Bus clients leave evenly over this time, so that they do not all come back at once. */
 const LAME_DUCK_MS = 500;
 
-export async function startBus(options: ListenerOptions, log: Log): Promise<Running & { readonly bus: EmbeddedBus }> {
+export async function startBus(
+  options: ListenerOptions,
+  log: Log,
+): Promise<RunningListener & { readonly bus: EmbeddedBus }> {
   const bus = new EmbeddedBus(options);
   bus.onChange((change) => logChange(change, log));
   const { port } = await bus.start();
@@ -64,7 +67,7 @@ function logChange(change: BusChange, log: Log): void {
 
 export async function startRelay(
   options: ConstructorParameters<typeof RelayListener>[0],
-): Promise<Running & { readonly relay: RelayListener }> {
+): Promise<RunningListener & { readonly relay: RelayListener }> {
   const relay = new RelayListener(options);
   const { port } = await relay.start();
   const address = { host: options.host, port };
@@ -82,7 +85,7 @@ export async function startRelay(
   };
 }
 
-export async function startStun(options: ConstructorParameters<typeof StunListener>[0]): Promise<Running> {
+export async function startStun(options: ConstructorParameters<typeof StunListener>[0]): Promise<RunningListener> {
   const stun = new StunListener(options);
   const { port } = await stun.start();
   const address = { host: options.host, port };

@@ -6,14 +6,14 @@ import { ControlRequests } from '../../plane/control-requests.ts';
 import { GraphPush } from '../../plane/graph-push.ts';
 import type { Leadership } from '../../plane/leadership.ts';
 import { startRelayRevocations } from '../../plane/relay-revocations.ts';
+import { busAddressOf, type ExternalBusEnvironment } from './bus-address.ts';
 import type { BusKeys } from './bus-keys.ts';
-import { busPlaceOf, type ExternalBusEnvironment } from './bus-place.ts';
 import type { Config, Environment } from './config.ts';
 import { buildParts } from './parts.ts';
 import { type RelayEnvironment, startRemoteRelays } from './remote-relay.ts';
 import type { Tls } from './tls.ts';
 import { pushMetrics } from './wire-metrics.ts';
-import { orExplain, type Running, startBus, startRelay, startStun } from './wire-parts.ts';
+import { orExplain, type RunningListener, startBus, startRelay, startStun } from './wire-parts.ts';
 
 /** The addresses that nodes reach besides the API; undefined where a listener is off. */
 export interface Listeners {
@@ -25,7 +25,7 @@ export interface Listeners {
 export interface Wire {
   readonly listeners: Listeners;
   /** Each part that runs, by its name, and how to try whether it works. */
-  checks(): readonly Pick<Running, 'name' | 'check'>[];
+  checks(): readonly Pick<RunningListener, 'name' | 'check'>[];
   /** Prometheus text. */
   metrics(): Promise<string>;
   /** Stops what was started, in reverse. Idempotent. */
@@ -63,7 +63,7 @@ export async function startWire(
   const { clock, log, keys } = services;
   const secured = tls === undefined ? {} : { tls };
   const parts = buildParts(log, STOP_MS);
-  const start = async <T extends Running>(
+  const start = async <T extends RunningListener>(
     variable: keyof typeof EFFECT_WHEN_OFF,
     begin: (address: HostPort) => Promise<T>,
   ): Promise<T | undefined> => {
@@ -83,9 +83,9 @@ export async function startWire(
       );
     });
   try {
-    const place = busPlaceOf(env);
-    const elsewhere: Omit<Running, 'address'>[] = [];
-    const begun = (part: Omit<Running, 'address'>) => elsewhere.push(parts.use(part.name, part));
+    const place = busAddressOf(env);
+    const elsewhere: Omit<RunningListener, 'address'>[] = [];
+    const begun = (part: Omit<RunningListener, 'address'>) => elsewhere.push(parts.use(part.name, part));
     if (place) {
       // With the client of NATS, which nobody else reads.
       const { startExternalBus, startAccountUpdates } = await import('./external-bus.ts');
@@ -118,7 +118,7 @@ export async function startWire(
 }
 
 /** Starts the services of the control plane on its bus; `admit` tells the bus which nodes to admit. */
-async function serveNodes<T extends Omit<Running, 'address'> & { readonly bus: Bus }>(
+async function serveNodes<T extends Omit<RunningListener, 'address'> & { readonly bus: Bus }>(
   part: T,
   services: Services,
   leadership: Leadership,

@@ -22,7 +22,7 @@ StartLimitIntervalSec=0
 
 [Service]
 Type=exec
-ExecStart=${[placeQuoted(launcher), ...up.map(quoted)].join(' ')}
+ExecStart=${[quotedPath(launcher), ...up.map(quoted)].join(' ')}
 TimeoutStopSec=15
 Restart=on-failure
 RestartSec=1
@@ -57,7 +57,7 @@ StateDirectoryMode=0700
 RuntimeDirectory=mesh wireguard
 RuntimeDirectoryPreserve=yes
 ReadWritePaths=-/etc/NetworkManager/dnsmasq.d -/run/resolvconf
-${hostFirewallOf(service)}${placeOf(service)}PrivateTmp=yes
+${hostFirewallOf(service)}${mountsOf(service)}PrivateTmp=yes
 ProtectClock=yes
 ProtectControlGroups=yes
 ProtectHostname=yes
@@ -96,12 +96,12 @@ ReadWritePaths=-/etc/ufw -/etc/firewalld ${LOCKS.map((lock) => `-${lock}`).join(
 }
 
 /** Homes are empty, but for the directory of the node and the software where they lie there. */
-function placeOf({ directory, software }: NodeService): string {
+function mountsOf({ directory, software }: NodeService): string {
   const isHidden = (place: string) => HIDDEN.some((hidden) => `${place}/`.startsWith(`${hidden}/`));
-  const readable = software.filter(isHidden).map((place) => `BindReadOnlyPaths=${placeQuoted(place)}\n`);
+  const readable = software.filter(isHidden).map((place) => `BindReadOnlyPaths=${quotedPath(place)}\n`);
   const state = isHidden(directory)
-    ? `BindPaths=${placeQuoted(directory)}\n`
-    : `ReadWritePaths=${placeQuoted(directory)}\n`;
+    ? `BindPaths=${quotedPath(directory)}\n`
+    : `ReadWritePaths=${quotedPath(directory)}\n`;
   return `ProtectHome=tmpfs\n${state}${readable.join('')}`;
 }
 
@@ -109,15 +109,15 @@ function placeOf({ directory, software }: NodeService): string {
  * Matches characters that systemd unquotes twice in a path, or reads as the end of one of two paths: no quoting suits all of
  * them.
  */
-export const UNFIT_FOR_PLACES = /[:"'\\]/;
+export const UNQUOTABLE = /[:"'\\]/;
 
 /** An argument of the program: variables stand for themselves. */
 function quoted(word: string): string {
-  return placeQuoted(word.replaceAll('$', '$$$$'));
+  return quotedPath(word.replaceAll('$', '$$$$'));
 }
 
 /** As one word of a unit, where no variables are read: of the program itself, and of paths. Specifiers stand for themselves. */
-function placeQuoted(word: string): string {
+function quotedPath(word: string): string {
   const plain = word.replaceAll('%', '%%');
   return /^[\w./:@+=,%$-]+$/.test(plain) ? plain : `"${plain.replaceAll(/["\\]/g, '\\$&')}"`;
 }

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { createConnection, createServer, type Socket } from 'node:net';
 import path from 'node:path';
 import type { Log } from '../../core/base/ports.ts';
-import { anything, exact, ifIs, json, type Of, object, oneOf, text } from '../../core/base/shape.ts';
+import { anything, exact, type Infer, ifIs, json, object, oneOf, text } from '../../core/base/shape.ts';
 import { makePrivateDirectory } from '../enrol/private-file.ts';
 
 /**
@@ -16,7 +16,7 @@ const plainShape = exact(object({ ask: oneOf('status', 'rotate-key', 'open-firew
 const hurryShape = exact(object({ ask: oneOf('hurry'), peer: text(64) }));
 const answerShape = object({}, { answer: anything, error: text(65_536) });
 
-export type LocalRequest = Of<typeof plainShape> | Of<typeof hurryShape>;
+export type LocalRequest = Infer<typeof plainShape> | Infer<typeof hurryShape>;
 
 /** The address of a unix socket has 107 bytes. */
 const MAX_PATH_BYTES = 107;

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { exact, ifIs, integer, json, type Of, object, text } from '../../core/base/shape.ts';
+import { exact, type Infer, ifIs, integer, json, object, text } from '../../core/base/shape.ts';
 import { namesIn, textIn } from '../if-readable.ts';
 import { RUN_DIRECTORY } from '../run-directory.ts';
 
@@ -15,7 +15,7 @@ const traceShape = json(
   ),
 );
 
-export type NodeTrace = Of<typeof traceShape>;
+export type NodeTrace = Infer<typeof traceShape>;
 
 /** The same in the configuration directory, for when /run was cleared. It stays over a reboot, after which nothing is there. */
 export const RECORD_COPY = 'interface.json';

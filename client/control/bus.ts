@@ -1,7 +1,7 @@
 import type { Authenticator } from '@nats-io/transport-node';
 import type { Log } from '../../core/base/ports.ts';
-import { KeptConnection } from '../../net/bus/keep-connected.ts';
 import type { SigningKey } from '../../net/bus/nkey.ts';
+import { ReconnectingConnection } from '../../net/bus/reconnecting-connection.ts';
 import { busMannerOf } from './bus-address.ts';
 
 /** Everything that this node needs of the bus. */
@@ -65,7 +65,7 @@ export function openBus(options: BusOptions): Bus {
   let told = '';
   // Servers that let everybody in refuse who signs in with what they do not know.
   let isAsked = true;
-  const kept = new KeptConnection({
+  const kept = new ReconnectingConnection({
     servers: [url],
     follows: (server) => options.signIn().jwt !== undefined || busMannerOf(url, options.inClear, []).follows(server),
     firstRetryMs: FIRST_RETRY_MS,

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { KeptNote } from '../../core/audit/witness.ts';
+import type { StoredNote } from '../../core/audit/witness.ts';
 import { ifIs, integer, json, object, text } from '../../core/base/shape.ts';
 import { replacePrivateFile } from '../enrol/private-file.ts';
 import { readRegular } from '../if-readable.ts';
@@ -14,7 +14,7 @@ export interface Refused {
 export interface LogRecord {
   /** Which log it is of. */
   readonly origin: string;
-  readonly kept?: KeptNote;
+  readonly kept?: StoredNote;
   /** Checkpoint that was refused last; absent once one agreed again. */
   readonly refused?: Refused;
 }

@@ -1,6 +1,6 @@
 import { readCheckpoint } from '../../core/audit/checkpoint.ts';
 import { logOrigin } from '../../core/audit/log-keys.ts';
-import { type KeptNote, witness } from '../../core/audit/witness.ts';
+import { type StoredNote, witness } from '../../core/audit/witness.ts';
 import type { Clock, Log } from '../../core/base/ports.ts';
 import type { PlaneApi } from '../enrol/plane-api.ts';
 import { PlaneRefusal } from '../enrol/plane-api.ts';
@@ -20,7 +20,7 @@ export interface LogWitnessOptions {
 /** Where this node stands with the audit log of its workspace. */
 export interface LogStatus {
   readonly origin: string;
-  readonly kept: KeptNote | undefined;
+  readonly kept: StoredNote | undefined;
   readonly refused: Refused | undefined;
   /** Why nothing was verified lately; empty while nothing keeps it from being. */
   readonly trouble: string;
@@ -140,7 +140,7 @@ export class LogWitness {
     return { origin: this.#origin, source, by: 'This node', now: clock.now() };
   }
 
-  #keep(before: LogRecord, kept: KeptNote): void {
+  #keep(before: LogRecord, kept: StoredNote): void {
     const { file, log } = this.#options;
     if (before.kept && Buffer.compare(before.kept.key, kept.key) !== 0) {
       log.info({}, 'the audit log is signed by another key, which the one before named as the next');

@@ -1,5 +1,5 @@
 import type { Log } from '../../core/base/ports.ts';
-import { ifIs, integer, nullable, type Of, object, shapeOf, text } from '../../core/base/shape.ts';
+import { type Infer, ifIs, integer, nullable, object, shapeOf, text } from '../../core/base/shape.ts';
 import { busSecretOf } from '../../core/identity/device-token.ts';
 import type { GraphMessage } from '../../core/model/graph.ts';
 import { commonWire, MAX_WIRE_TEXT, WIRE_TEXT } from '../../core/model/wire.ts';
@@ -95,7 +95,7 @@ export class PlaneBus {
   }
 
   /** @returns undefined without an answer of the control plane in time */
-  async beat(content: object, waitMs = ANSWER_MS): Promise<Of<typeof replyShape> | undefined> {
+  async beat(content: object, waitMs = ANSWER_MS): Promise<Infer<typeof replyShape> | undefined> {
     const subject = this.#controlSubject('heartbeat');
     try {
       const request = this.#seals.request(subject, { ...content, wire: WIRE_TEXT });

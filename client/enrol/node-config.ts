@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '../../core/base/errors.ts';
-import { instant, json, list, Mismatch, type Of, object, text } from '../../core/base/shape.ts';
+import { type Infer, instant, json, list, Mismatch, object, text } from '../../core/base/shape.ts';
 import { unreadable } from '../../core/base/unreadable.ts';
 import { parseCidr } from '../../core/model/cidr.ts';
 import { isPublicKey } from '../../core/model/public-key.ts';
@@ -55,7 +55,7 @@ const nodeConfigShape = object(
 );
 
 /** All that a node knows of itself. Holds secrets. */
-export type NodeConfig = Of<typeof nodeConfigShape>;
+export type NodeConfig = Infer<typeof nodeConfigShape>;
 
 export function nodeConfigFile(directory: string): string {
   return path.join(directory, 'node.json');

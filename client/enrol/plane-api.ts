@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { LogKey } from '../../core/audit/log-keys.ts';
 import {
+  type Infer,
   ifIs,
   instant,
   integer,
   list,
   Mismatch,
   nullable,
-  type Of,
   object,
   oneOf,
   type Shape,
@@ -100,8 +100,8 @@ const rotatedShape = object({ deviceToken: line }, { busJwt: line });
 const busAccessShape = object({ signalingUrl: line }, { busJwt: line });
 const deletedShape = object({ deleted: line });
 
-export type Registered = Of<typeof registeredShape>;
-export type BusAccess = Of<typeof busAccessShape>;
+export type Registered = Infer<typeof registeredShape>;
+export type BusAccess = Infer<typeof busAccessShape>;
 
 export interface RegisterRequest {
   /** Left out by a sub-agent that is to bear its own name. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { decodeStun } from '../../net/stun/message.ts';
 import { StunServer } from '../../net/stun/server.ts';
-import { placeOf } from '../../platform/datagrams.ts';
+import { socketAddressOf } from '../../platform/datagrams.ts';
 import { Gatherer } from './gatherer.ts';
 
 const SERVER = { address: '203.0.113.1', port: 3478 };
@@ -61,7 +61,8 @@ function asked(servers = [SERVER]): Gatherer {
 function answer(gatherer: Gatherer, questions: readonly { readonly bytes: Uint8Array }[], now: number) {
   const [question] = questions;
   const bytes =
-    question && new StunServer().answer(question.bytes, placeOf(PUBLIC.address, PUBLIC.port).ip, PUBLIC.port, now);
+    question &&
+    new StunServer().answer(question.bytes, socketAddressOf(PUBLIC.address, PUBLIC.port).ip, PUBLIC.port, now);
   const message = bytes && decodeStun(bytes);
   return message && gatherer.receive(message, now);
 }

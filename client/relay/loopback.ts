@@ -1,6 +1,6 @@
 import type { Log } from '../../core/base/ports.ts';
 import { peerIdOf } from '../../net/relay/frame.ts';
-import { type DatagramSocket, type Place, placeOf } from '../../platform/datagrams.ts';
+import { type DatagramSocket, type SocketAddress, socketAddressOf } from '../../platform/datagrams.ts';
 import { parseIp } from '../../platform/ip.ts';
 import { datagrams } from '../../platform/platform.ts';
 import { partsOf } from '../../platform/segments.ts';
@@ -32,8 +32,8 @@ export interface LoopbackPeer {
 
 interface Entry extends LoopbackPeer {
   /** WireGuard, with this peer's address as the source of what it gets: by the redirect, and without it. */
-  readonly byRedirect: Place;
-  readonly withoutRedirect: Place;
+  readonly byRedirect: SocketAddress;
+  readonly withoutRedirect: SocketAddress;
   /** The last initiation that WireGuard sent, and when. */
   initiation: { readonly packet: Uint8Array; readonly at: number } | undefined;
   /** The last initiation of the peer that WireGuard got. */
@@ -118,8 +118,8 @@ export class Loopback {
         relayId: peerIdOf(Buffer.from(publicKey, 'base64')),
         number,
         address,
-        byRedirect: placeOf(address, this.port),
-        withoutRedirect: placeOf(address, this.#options.wireguardPort),
+        byRedirect: socketAddressOf(address, this.port),
+        withoutRedirect: socketAddressOf(address, this.#options.wireguardPort),
         initiation: undefined,
         deliveredInitiation: undefined,
       };

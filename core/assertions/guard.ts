@@ -1,13 +1,13 @@
 import { MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { permitFirst } from '../base/permit-first.ts';
-import type { Basis, Change, Op } from '../base/ports.ts';
-import { basisOn, networkBasis } from '../state/basis.ts';
+import type { Change, Op, ReadSet } from '../base/ports.ts';
+import { networkReadSet, readSetOn } from '../state/read-set.ts';
 import type { HistoryServices } from '../state/services.ts';
 import { afterCommit, type NetworkState, recordIn } from '../state/state.ts';
 import type { AssertionSpec } from './assertion.ts';
 import { checker, type Flaw } from './check.ts';
-import { ENDS, isThere, withDeparted } from './departed.ts';
+import { ENDS, isThere, withDeparted } from './departed-peers.ts';
 
 /** A standing assertion of the workspace that a change would break: what it says, and why it would not hold. */
 export type BrokenAssertion = AssertionSpec & Flaw & { readonly name: string };
@@ -16,10 +16,10 @@ export type BrokenAssertion = AssertionSpec & Flaw & { readonly name: string };
 const MAX_FAILURES = 50;
 
 /** The broken assertions, and the read set of that judgment. */
-interface Guarded {
+interface GuardResult {
   readonly broken: readonly BrokenAssertion[];
   /** To be committed with what was looked at. */
-  readonly basis: Basis;
+  readonly readSet: ReadSet;
 }
 
 /** The assertions that hold before a change and would not after it; one that is broken already stops nothing. */
@@ -27,23 +27,23 @@ export async function brokenAssertions(
   { store, states, clock }: HistoryServices,
   before: NetworkState,
   after: NetworkState,
-): Promise<Guarded> {
+): Promise<GuardResult> {
   const { items } = await store.list(before.workspace, 'PolicyAssertion');
   // Where there are none nothing else was looked at, and writes need not wait for each other.
-  if (items.length === 0) return { broken: [], basis: basisOn(before, ['PolicyAssertion']) };
+  if (items.length === 0) return { broken: [], readSet: readSetOn(before, ['PolicyAssertion']) };
   const now = clock.now();
   const [was, is] = [withDeparted(before, items, after), withDeparted(after, items, before)];
   const flawAfter = checker(is, states.reachability(is, now));
   const flawBefore = checker(was, states.reachability(was, now));
   const broken = items.flatMap(({ name, spec }) => {
     const flaw = flawAfter(spec);
-    return flaw && (isOfNewcomer(spec, flaw, before, after) || !flawBefore(spec)) ? [{ name, ...spec, ...flaw }] : [];
+    return flaw && (isOfFuturePeer(spec, flaw, before, after) || !flawBefore(spec)) ? [{ name, ...spec, ...flaw }] : [];
   });
-  return { broken, basis: networkBasis(before) };
+  return { broken, readSet: networkReadSet(before) };
 }
 
 /** Tells whether a peer comes in under a name that is not to reach somebody, and would reach them: nobody reached anybody by it before. */
-function isOfNewcomer(spec: AssertionSpec, flaw: Flaw, before: NetworkState, after: NetworkState): boolean {
+function isOfFuturePeer(spec: AssertionSpec, flaw: Flaw, before: NetworkState, after: NetworkState): boolean {
   if (spec.expect === 'reachable' || flaw.from === null) return false;
   return ENDS.some((end) => !isThere(before, spec[end]) && isThere(after, spec[end]));
 }
@@ -69,11 +69,11 @@ export async function requireAssertionsAfter(
   context: CallContext<HistoryServices>,
   state: NetworkState,
   ops: readonly Op[],
-): Promise<Basis> {
-  const { broken, basis } = await brokenAssertions(context.services, state, stateAfter(state, ops));
+): Promise<ReadSet> {
+  const { broken, readSet } = await brokenAssertions(context.services, state, stateAfter(state, ops));
   const isDevice = context.caller.kind === 'device' || context.caller.kind === 'enrolment';
   await permitFirst(context, ops, () => (isDevice ? requireUnnamed(broken) : requireAssertions(broken)));
-  return basis;
+  return readSet;
 }
 
 /** As {@link requireAssertions}, for devices: whoever holds a join token learns no names of peers and policies from it. */

@@ -2,19 +2,19 @@ import { commitContext } from '../base/commit-context.ts';
 import { invalidInput, MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { permitFirst } from '../base/permit-first.ts';
-import { type AsOf, type Basis, StoreError } from '../base/ports.ts';
+import { type AsOf, type ReadSet, StoreError } from '../base/ports.ts';
 import { draftOf, type RecordDraft } from '../base/record.ts';
-import { serialised } from '../base/serialise.ts';
-import { writtenRecord } from '../base/written.ts';
+import { serialized } from '../base/serialize.ts';
+import { writtenRecord } from '../base/written-record.ts';
 import { findRecord, lookUp } from '../model/find.ts';
 import { NAME_PATTERN, normalizeName } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
-import { networkBasis } from '../state/basis.ts';
+import { networkReadSet } from '../state/read-set.ts';
 import type { HistoryServices, NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import { type AssertionMeta, type AssertionRecord, type AssertionSpec, assertionDraft } from './assertion.ts';
 import { checker, type Flaw } from './check.ts';
-import { ENDS, isThere, statusUnder, withDeparted } from './departed.ts';
+import { ENDS, isThere, statusUnder, withDeparted } from './departed-peers.ts';
 
 type AssertionCall = CallContext<HistoryServices>;
 
@@ -41,7 +41,7 @@ export async function findAssertion(
 }
 
 /** Tells whether an assertion holds, and why not, or for whom it is judged as if they were there. */
-export interface Held {
+export interface AssertionVerdict {
   readonly holds: boolean;
   readonly detail: string | null;
 }
@@ -50,7 +50,7 @@ export interface Held {
 export async function assertionChecker(
   services: HistoryServices,
   workspace: string,
-): Promise<(record: AssertionRecord) => Held> {
+): Promise<(record: AssertionRecord) => AssertionVerdict> {
   const state = await services.states.current(workspace);
   const check = checkerOf(services, withDeparted(state, (await assertionsOf(services, workspace)).values()));
   return ({ spec, status }) => {
@@ -83,14 +83,14 @@ export async function createAssertion(
     const detail = 'A name is 1 to 63 letters, digits, ".", "_" or "-", and not "." or "..".';
     throw invalidInput([{ pointer: '/name', detail }], detail);
   }
-  return serialised(services.store, workspace, async () => {
+  return serialized(services.store, workspace, async () => {
     const record = assertionDraft(stored, spec, meta);
     const ops = [{ op: 'create', record }] as const;
-    const basis = await permitFirst(context, ops, async () => {
+    const readSet = await permitFirst(context, ops, async () => {
       requireRoom(await assertionsOf(services, workspace), stored);
       return requireHolds(services, workspace, record);
     });
-    const commit = commitContext(context, `created assertion ${stored}`, { basis });
+    const commit = commitContext(context, `created assertion ${stored}`, { readSet });
     return writtenRecord(await services.store.commit(workspace, ops, commit), record);
   });
 }
@@ -112,14 +112,14 @@ export async function replaceAssertion(
   { labels, annotations }: AssertionMeta,
 ): Promise<AssertionRecord> {
   const { services, workspace } = context;
-  return serialised(services.store, workspace, async () => {
+  return serialized(services.store, workspace, async () => {
     const before = await findAssertion(services, workspace, id);
     const meta = { ...(labels && { labels }), ...(annotations && { annotations }) };
     const record = { ...draftOf(before), spec, status: statusUnder(spec, before), ...meta };
     if (sameValue(record, draftOf(before))) return before;
     const op = { op: 'update', record, revision: before.revision } as const;
-    const basis = await permitFirst(context, [op], () => requireHolds(services, workspace, record));
-    const commit = commitContext(context, `updated assertion ${before.name}`, { basis });
+    const readSet = await permitFirst(context, [op], () => requireHolds(services, workspace, record));
+    const commit = commitContext(context, `updated assertion ${before.name}`, { readSet });
     return writtenRecord(await services.store.commit(workspace, [op], commit), before);
   });
 }
@@ -143,11 +143,11 @@ async function requireHolds(
   services: HistoryServices,
   workspace: string,
   record: RecordDraft<'PolicyAssertion'>,
-): Promise<Basis> {
+): Promise<ReadSet> {
   const { name, spec } = record;
   const state = await services.states.current(workspace);
   const flaw = checkerOf(services, withDeparted(state, [record]))(spec);
-  if (!flaw) return networkBasis(state);
+  if (!flaw) return networkReadSet(state);
   throw new MeshError(
     'policy_assertion_failed',
     `The assertion ${name} does not hold now: ${flaw.detail}. Change the network first, then assert that it stays so.`,

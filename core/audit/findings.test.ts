@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { contradiction, rootOfLeaves, type SeenLog } from './findings.ts';
+import { contradiction, rootOfLeaves, type StoredLogState } from './findings.ts';
 import { leafHash } from './tree.ts';
 
 const leavesOf = (text: string) => [...text].map((letter) => leafHash(letter));
 
-function seenOf(text: string, withLeaves = true): SeenLog {
+function seenOf(text: string, withLeaves = true): StoredLogState {
   const leaves = leavesOf(text);
   const root = rootOfLeaves(leaves);
   return { size: leaves.length, root, at: 0, by: 'This machine', ...(withLeaves && { leaves }) };

@@ -1,4 +1,4 @@
-import type { KeptCheckpoint } from '../base/ports.ts';
+import type { StoredCheckpoint } from '../base/ports.ts';
 import { formatInstant } from '../base/time.ts';
 import { GrowingTree } from './tree.ts';
 
@@ -38,12 +38,12 @@ export interface LogReport {
   readonly witnessedFrom?: number;
   /** Live records and kept versions whose digests were compared. */
   readonly compared: number;
-  readonly checkpoints: readonly KeptCheckpoint[];
+  readonly checkpoints: readonly StoredCheckpoint[];
   readonly findings: readonly Finding[];
 }
 
 /** The state of a log that somebody stored. Without its leaves it can show that the logs differ, but not where. */
-export interface SeenLog {
+export interface StoredLogState {
   readonly size: number;
   readonly root: Uint8Array;
   /** When it was seen or signed, where that is known. */
@@ -80,11 +80,11 @@ export function rootsAt(leaves: readonly Uint8Array[], sizes: Iterable<number>):
  */
 export function contradiction(
   leaves: readonly Uint8Array[],
-  seen: SeenLog,
+  seen: StoredLogState,
   newest?: number,
   rootThen?: Uint8Array,
 ): Finding | undefined {
-  const saw = sawOf(seen);
+  const saw = stateText(seen);
   const at = seen.leaves && firstDifference(seen.leaves, leaves);
   if (leaves.length < seen.size) {
     const end = newest === undefined ? '' : `, the newest of ${formatInstant(newest)}`;
@@ -95,16 +95,21 @@ export function contradiction(
   }
   if (Buffer.compare(rootThen ?? rootOfLeaves(leaves, seen.size), seen.root) === 0) return undefined;
   if (!seen.leaves || at === undefined) return forked(`${saw} with another root than the log has at that size`);
-  return where(saw, leaves, seen.leaves, at);
+  return differenceFinding(saw, leaves, seen.leaves, at);
 }
 
 /** `This machine saw 12 entries on 2026-01-05T12:00:00.000Z`. */
-export function sawOf({ by, size, at }: SeenLog): string {
+export function stateText({ by, size, at }: StoredLogState): string {
   return `${by} saw ${size} entries${at === undefined ? '' : ` on ${formatInstant(at)}`}`;
 }
 
 /** Returns the finding for the first entry that differs. */
-function where(saw: string, leaves: readonly Uint8Array[], seen: readonly Uint8Array[], at: number): Finding {
+function differenceFinding(
+  saw: string,
+  leaves: readonly Uint8Array[],
+  seen: readonly Uint8Array[],
+  at: number,
+): Finding {
   const rest = seen.length - at;
   if (isSame(leaves.slice(at + 1, at + 1 + rest), seen.slice(at))) {
     return { code: 'entry_inserted', message: `${saw}: entry ${at} was inserted among them since.` };

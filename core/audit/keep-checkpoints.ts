@@ -1,7 +1,7 @@
 import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
-import { LEADS_ALL, whereLed } from '../base/leading.ts';
-import type { AuditTree, Clock, KeptCheckpoint, Store } from '../base/ports.ts';
+import { asLeader, SOLE_LEADER } from '../base/leader.ts';
+import type { AuditTree, Clock, Store, StoredCheckpoint } from '../base/ports.ts';
 import { formatInstant } from '../base/time.ts';
 import { openCheckpoint, readCheckpoint } from './checkpoint.ts';
 import type { LogKeys, PublicLogKeys } from './log-keys.ts';
@@ -22,7 +22,7 @@ const DAY_MS = 86_400_000;
  *
  * @throws MeshError `unavailable` where the log does not hold what was signed before any more
  */
-export async function makeCheckpoint(services: LogServices, workspace: string): Promise<KeptCheckpoint> {
+export async function makeCheckpoint(services: LogServices, workspace: string): Promise<StoredCheckpoint> {
   const { store, clock, keys } = services;
   const tree = store.auditTree(workspace);
   // Before the size: what others sign meanwhile is of a log that is no shorter.
@@ -30,9 +30,9 @@ export async function makeCheckpoint(services: LogServices, workspace: string): 
   const head = await keys.logs.heads.newest(workspace);
   const size = await tree.size();
   const when = last && `The checkpoint of ${formatInstant(last.at)} in the log of ${workspace}`;
-  if (last && when) await requireHeld(when, last.note, tree, size, noteKeysOf(keys.logs, workspace, last.at));
+  if (last && when) await requireConsistent(when, last.note, tree, size, noteKeysOf(keys.logs, workspace, last.at));
   if (head !== undefined && head !== last?.note) {
-    await requireHeld(headOf(workspace), head, tree, size, noteKeysOf(keys.logs, workspace));
+    await requireConsistent(headOf(workspace), head, tree, size, noteKeysOf(keys.logs, workspace));
   }
   if (last && isOf(last.note, size, keys.logs, workspace)) {
     if (head === undefined) await keys.logs.heads.keep(workspace, last.note);
@@ -65,7 +65,7 @@ export async function keepHead(services: LogServices, workspace: string): Promis
   const tree = store.auditTree(workspace);
   const size = await tree.size();
   if (readCheckpoint(head)?.size === size) return;
-  await requireHeld(headOf(workspace), head, tree, size, noteKeysOf(keys.logs, workspace));
+  await requireConsistent(headOf(workspace), head, tree, size, noteKeysOf(keys.logs, workspace));
   await keys.logs.heads.keep(workspace, await signedAt(keys.logs, workspace, tree, size));
 }
 
@@ -88,12 +88,12 @@ export async function keepCheckpoint(services: LogServices, workspace: string): 
 /** In every log that is led here, and in one that was signed and is gone, which fails. One that fails keeps no other from its own; the failure is thrown at the end. */
 export async function keepCheckpoints(
   services: Omit<LogServices, 'store'> & { readonly store: Store },
-  leading = LEADS_ALL,
+  leading = SOLE_LEADER,
 ): Promise<void> {
   const failures: unknown[] = [];
   const [there, signed] = [await services.store.workspaces(), await services.keys.logs.heads.workspaces()];
   for (const workspace of new Set([SYSTEM_WORKSPACE, ...there, ...signed])) {
-    const kept = whereLed(leading, services, workspace, (led) => keepCheckpoint(led, workspace));
+    const kept = asLeader(leading, services, workspace, (led) => keepCheckpoint(led, workspace));
     await kept.catch((error: unknown) => failures.push(error));
   }
   if (failures.length > 0) throw failures[0];
@@ -120,21 +120,21 @@ function isOf(note: string, size: number, logs: PublicLogKeys, workspace: string
   return openCheckpoint(note, noteKeysOf({ ...logs, keys: inUse }, workspace))?.size === size;
 }
 
-async function requireHeld(
+async function requireConsistent(
   what: string,
   note: string,
   tree: AuditTree,
   size: number,
   keys: readonly NoteKey[],
 ): Promise<void> {
-  const why = await whyNotHeld(note, tree, size, keys);
+  const why = await checkpointContradiction(note, tree, size, keys);
   if (why === undefined) return;
   const then = 'Nothing more is signed: see docs/audit.md#when-a-log-contradicts-its-checkpoint.';
   throw new MeshError('unavailable', `${what} ${why} ${then}`);
 }
 
 /** Why a log does not hold what a checkpoint of it says, after the name of that checkpoint; undefined where it does. */
-export async function whyNotHeld(
+export async function checkpointContradiction(
   note: string,
   tree: Pick<AuditTree, 'hashes'>,
   size: number,

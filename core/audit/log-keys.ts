@@ -22,12 +22,12 @@ export interface PublicLogKeys {
 }
 
 /** The keys and heads with which a verifier that cannot sign checks a log. */
-export interface KnownLogs extends PublicLogKeys {
+export interface LogTrustAnchors extends PublicLogKeys {
   readonly heads: Pick<LogHeads, 'newest'>;
 }
 
 /** The keys of all logs of an installation. Private ones stay behind it. */
-export interface LogKeys extends KnownLogs {
+export interface LogKeys extends LogTrustAnchors {
   sign(checkpoint: Checkpoint): string;
   /** Signs a payload as DSSE does, by the key in use. */
   attest(payloadType: string, payload: Uint8Array): { readonly publicKey: Uint8Array; readonly signature: Uint8Array };
@@ -45,15 +45,15 @@ export interface LogHeads {
 }
 
 /** A head as it is kept, and when it was. */
-export interface KeptHead {
+export interface StoredHead {
   readonly workspace: string;
   readonly note: string;
   readonly at: number;
 }
 
 /** Heads that outlive the process. */
-export interface LastingHeads extends LogHeads {
-  all(): readonly KeptHead[];
+export interface DurableHeads extends LogHeads {
+  all(): readonly StoredHead[];
   /** True if a head was ever stored: false at a first start, and after a version that stored none. */
   wereKept(): boolean;
   /** The first ones, all or none, by workspace. */

@@ -1,7 +1,7 @@
 import type { Store } from '../base/ports.ts';
 import { openCheckpoint, readCheckpoint } from './checkpoint.ts';
 import { noteKeysOf, rootAt } from './keep-checkpoints.ts';
-import type { KeptHead, LastingHeads, PublicLogKeys } from './log-keys.ts';
+import type { DurableHeads, PublicLogKeys, StoredHead } from './log-keys.ts';
 
 /** The entries of a log that a store once had and now lacks. */
 export interface Loss {
@@ -26,18 +26,18 @@ type Logs = Pick<Store, 'auditTree' | 'workspaces'>;
 /** All for which a start is refused: what the store lacks, and every head that does not say what it must hold. */
 export async function missingIn(
   store: Logs,
-  heads: Pick<LastingHeads, 'all' | 'wereKept'>,
+  heads: Pick<DurableHeads, 'all' | 'wereKept'>,
   logs: PublicLogKeys,
 ): Promise<readonly (Loss | LostHead)[]> {
   const kept = heads.all();
   const unread = kept.flatMap((head) => unreadable(head, logs));
-  const isRead = ({ workspace }: KeptHead) => !unread.some((lost) => lost.workspace === workspace);
+  const isRead = ({ workspace }: StoredHead) => !unread.some((lost) => lost.workspace === workspace);
   const absent = heads.wereKept() ? await headlessIn(store, heads) : [];
   return [...unread, ...absent, ...(await lossesIn(store, kept.filter(isRead)))];
 }
 
 /** Holds a store against the heads that are kept apart from it, as far as they say something. Whose key signed them is not asked here. */
-export async function lossesIn(store: Pick<Logs, 'auditTree'>, heads: readonly KeptHead[]): Promise<readonly Loss[]> {
+export async function lossesIn(store: Pick<Logs, 'auditTree'>, heads: readonly StoredHead[]): Promise<readonly Loss[]> {
   const losses: Loss[] = [];
   for (const { workspace, note, at: until } of heads) {
     const said = readCheckpoint(note);
@@ -54,7 +54,7 @@ export async function lossesIn(store: Pick<Logs, 'auditTree'>, heads: readonly K
   return losses;
 }
 
-function unreadable({ workspace, note }: KeptHead, logs: PublicLogKeys): LostHead[] {
+function unreadable({ workspace, note }: StoredHead, logs: PublicLogKeys): LostHead[] {
   if (!readCheckpoint(note)) return [{ workspace, head: 'no checkpoint' }];
   return openCheckpoint(note, noteKeysOf(logs, workspace)) ? [] : [{ workspace, head: 'of another key' }];
 }
@@ -63,7 +63,7 @@ function unreadable({ workspace, note }: KeptHead, logs: PublicLogKeys): LostHea
  * A checkpoint goes into the database once the head is durable: a log that has one had a head. One that has none yet was
  * begun a moment before a kill.
  */
-async function headlessIn(store: Logs, heads: Pick<LastingHeads, 'all'>): Promise<LostHead[]> {
+async function headlessIn(store: Logs, heads: Pick<DurableHeads, 'all'>): Promise<LostHead[]> {
   const signed = [...(await checkpointsIn(store)).keys()];
   // Looked at last: a control plane may be at work, and the head of a log is there before its checkpoint.
   const kept = new Set(heads.all().map(({ workspace }) => workspace));

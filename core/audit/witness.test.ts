@@ -4,7 +4,7 @@ import { newLogKey, rotated, type StoredLogKey } from '../../storage/log-keys.ts
 import { signCheckpoint } from './checkpoint.ts';
 import type { LogKey } from './log-keys.ts';
 import { consistencyProof, GrowingTree, leafHash } from './tree.ts';
-import { type KeptNote, type LogSource, witness } from './witness.ts';
+import { type LogSource, type StoredNote, witness } from './witness.ts';
 
 const ORIGIN = 'mesh.internal/log/0123456789abcdef/w_a';
 const first = newLogKey(0);
@@ -44,7 +44,7 @@ type Plane = ReturnType<typeof planeOf>;
 
 /** A node that is sent the checkpoints of these planes, one after the other, and what became of the last. */
 async function nodeThatSaw(...planes: readonly Plane[]) {
-  let kept: KeptNote | undefined;
+  let kept: StoredNote | undefined;
   let finding: { code: string; message: string } | undefined;
   for (const [at, { note, source }] of planes.entries()) {
     const result = await witness(note, { origin: ORIGIN, kept, source, by: 'This node', now: at });

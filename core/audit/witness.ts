@@ -1,11 +1,11 @@
 import { formatInstant } from '../base/time.ts';
 import { type Checkpoint, openCheckpoint, readCheckpoint } from './checkpoint.ts';
-import { type Finding, sawOf } from './findings.ts';
+import { type Finding, stateText } from './findings.ts';
 import { type LogKey, leadsTo } from './log-keys.ts';
 import { provesConsistency } from './tree.ts';
 
 /** A checkpoint that somebody verified and keeps, to hold later ones against. */
-export interface KeptNote {
+export interface StoredNote {
   /** The signed note. */
   readonly note: string;
   /** The key that signed it, raw; it was named by the control plane the first time, and is pinned since. */
@@ -23,9 +23,9 @@ export interface LogSource {
 }
 
 /** The note to store from now on where a checkpoint agrees with the stored one; otherwise the finding. */
-export type Witnessed = { readonly kept: KeptNote } | { readonly finding: Finding };
+export type WitnessResult = { readonly kept: StoredNote } | { readonly finding: Finding };
 
-const MAX_TOLD = 200;
+const MAX_QUOTED = 200;
 
 /**
  * Holds a checkpoint against the one that was kept before: its log, its key, and that the larger log begins with the
@@ -35,18 +35,21 @@ const MAX_TOLD = 200;
  * @param by who kept it: `This node`
  * @throws what `source` throws
  */
-export async function witness(note: string, { origin, kept, source, by, now }: WitnessContext): Promise<Witnessed> {
+export async function witness(note: string, { origin, kept, source, by, now }: WitnessContext): Promise<WitnessResult> {
   const said = readCheckpoint(note);
-  if (!said) return found('signature', 'What was sent as a checkpoint of the audit log is none.');
+  if (!said) return withFinding('signature', 'What was sent as a checkpoint of the audit log is none.');
   if (said.origin !== origin) {
-    return found('other_log', `A checkpoint of the log ${told(said.origin)} was sent; this one is ${origin}.`);
+    return withFinding(
+      'other_log',
+      `A checkpoint of the log ${singleLine(said.origin)} was sent; this one is ${origin}.`,
+    );
   }
   const signer = kept && isSignedBy(note, origin, kept.key) ? kept.key : await otherSigner(note, origin, kept, source);
   if ('finding' in signer) return signer;
   const agreed = { note, key: signer, at: now };
   const before = kept && readCheckpoint(kept.note);
   if (!kept || !before) return { kept: agreed };
-  const saw = sawOf({ ...before, at: kept.at, by });
+  const saw = stateText({ ...before, at: kept.at, by });
   if (said.size === before.size) {
     return isSameRoot(said, before) ? { kept: agreed } : twoHistories(`${saw} with another root than is sent now`);
   }
@@ -59,7 +62,7 @@ export async function witness(note: string, { origin, kept, source, by, now }: W
 
 export interface WitnessContext {
   readonly origin: string;
-  readonly kept: KeptNote | undefined;
+  readonly kept: StoredNote | undefined;
   readonly source: LogSource;
   readonly by: string;
   readonly now: number;
@@ -69,21 +72,27 @@ export interface WitnessContext {
 async function otherSigner(
   note: string,
   origin: string,
-  kept: KeptNote | undefined,
+  kept: StoredNote | undefined,
   source: LogSource,
 ): Promise<Uint8Array | { readonly finding: Finding }> {
   const keys = await source.keys();
   const noteKeys = keys.map(({ publicKey }) => ({ name: origin, publicKey }));
   const signer = openCheckpoint(note, noteKeys)?.key.publicKey;
   if (!signer)
-    return found('signature', 'The checkpoint is signed by none of the keys that the control plane names as its own.');
+    return withFinding(
+      'signature',
+      'The checkpoint is signed by none of the keys that the control plane names as its own.',
+    );
   const until = keys.find(({ publicKey }) => isSame(publicKey, signer))?.until;
   const name = base64(signer);
   if (until !== undefined && !kept) {
-    return found('signature', `The checkpoint is signed by ${name}, whose time was over on ${formatInstant(until)}.`);
+    return withFinding(
+      'signature',
+      `The checkpoint is signed by ${name}, whose time was over on ${formatInstant(until)}.`,
+    );
   }
   if (!kept || leadsTo(kept.key, signer, keys)) return signer;
-  return found(
+  return withFinding(
     'key_changed',
     `The checkpoint is signed by ${name}, not by ${base64(kept.key)} as before, and that key did not name it as the next.`,
   );
@@ -94,22 +103,22 @@ function isSignedBy(note: string, origin: string, publicKey: Uint8Array): boolea
 }
 
 function shortened(saw: string, { size }: Checkpoint, why: string): { readonly finding: Finding } {
-  const message = `${saw}; the control plane signed ${size} and does not show that they belong together (${told(why)}): the end of its log was cut, or an older database was restored.`;
-  return found('shortened', message);
+  const message = `${saw}; the control plane signed ${size} and does not show that they belong together (${singleLine(why)}): the end of its log was cut, or an older database was restored.`;
+  return withFinding('shortened', message);
 }
 
 function twoHistories(what: string): { readonly finding: Finding } {
   const message = `${what}: there are two histories. Either an older database was restored and used since, or somebody is shown another log.`;
-  return found('forked', message);
+  return withFinding('forked', message);
 }
 
-function found(code: Finding['code'], message: string): { readonly finding: Finding } {
+function withFinding(code: Finding['code'], message: string): { readonly finding: Finding } {
   return { finding: { code, message } };
 }
 
 /** Words of others, in one line. */
-function told(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ').slice(0, MAX_TOLD);
+function singleLine(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ').slice(0, MAX_QUOTED);
 }
 
 function isSameRoot(one: Checkpoint, other: Checkpoint): boolean {

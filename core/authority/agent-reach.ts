@@ -1,5 +1,5 @@
-import { entriesMean } from '../model/meaning.ts';
 import type { EgressRule } from '../model/policy.ts';
+import { entriesMatch } from '../model/policy-match.ts';
 import { PARENT_LABEL } from '../model/presets.ts';
 import type { AgentRecord, PeerRecord } from '../model/resources.ts';
 import type { DelegationBound } from '../reachability/model.ts';
@@ -92,6 +92,6 @@ function withBound(layers: Layers, bound: DelegationBound | undefined): Layers {
 
 function portsOfRules(rules: readonly EgressRule[], peer: PeerRecord, ports: PortSets): PortSetId {
   return rules
-    .filter(({ to }) => entriesMean(to, peer))
+    .filter(({ to }) => entriesMatch(to, peer))
     .reduce((set, rule) => ports.union(set, ports.ofEntries(rule.ports ?? [])), NO_PORTS);
 }

@@ -1,8 +1,8 @@
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { ROLE_SCOPES } from '../base/scope.ts';
 import type { AccountRecord } from '../identity/accounts.ts';
+import { isOnlyApprover } from '../identity/approvers.ts';
 import { roleOf } from '../identity/members.ts';
-import { isOnlyApprover } from '../identity/who-approves.ts';
 import type { WorkspaceRecord, WorkspaceSettings } from '../model/workspaces.ts';
 import { isOpen } from '../state/agent-tree.ts';
 import type { NetworkServices } from '../state/services.ts';

@@ -6,7 +6,7 @@ import {
   touchedControls,
 } from '../compliance/flips.ts';
 import { scopeRule } from '../compliance/scope.ts';
-import { allRulesOf } from '../model/meaning.ts';
+import { allRulesOf } from '../model/policy-match.ts';
 import type { WorkspaceSettings } from '../model/workspaces.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import type { NetworkState } from '../state/state.ts';

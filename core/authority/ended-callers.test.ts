@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { enrol, freshKey } from '../../test/kits/plane/devices.ts';
 import { buildPeopleKit } from '../../test/kits/plane/identity-kit.ts';
 import type { Kind } from '../base/record.ts';
-import { serialised } from '../base/serialise.ts';
+import { serialized } from '../base/serialize.ts';
 import { CREDENTIAL_KINDS } from '../identity/credential-cache.ts';
 
 /** Some are told more exactly by the operation itself, which finds their record gone. */
@@ -176,7 +176,7 @@ test('a sub-agent whose name is taken while its writes wait for their turn write
   const caller = await kit.gate.authenticate(own.callers['sub-agent'].bearer, '');
   const before = await written(own);
   const turn = Promise.withResolvers<void>();
-  const held = serialised(kit.services.store, own.workspace, () => turn.promise);
+  const held = serialized(kit.services.store, own.workspace, () => turn.promise);
   const ending = own.again('kid');
   const writes = Array.from({ length: 20 }, (_, n) =>
     kit.call('create_policy', { name: `late-${n}`, spec: DENY }, { as: caller, workspace: own.workspace }).then(

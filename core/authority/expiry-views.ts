@@ -1,7 +1,7 @@
 import { parseInstant } from '../base/time.ts';
 import { type EffectSide, effectOf } from '../effect/effect.ts';
-import { isolates } from '../model/meaning.ts';
 import { POLICY_LIMITS, type PolicySpec, type Rule } from '../model/policy.ts';
+import { isolates } from '../model/policy-match.ts';
 import type { PolicyRecord } from '../model/resources.ts';
 import { selects } from '../model/selector.ts';
 import { sameValue } from '../model/value.ts';

@@ -1,5 +1,5 @@
 import { type IpRange, overlaps, parseAddress, parseCidr } from '../model/cidr.ts';
-import { allRulesOf } from '../model/meaning.ts';
+import { allRulesOf } from '../model/policy-match.ts';
 import { addressText } from '../model/ranges.ts';
 import type { NetworkRecord, PeerRecord } from '../model/resources.ts';
 import type { NetworkState } from '../state/state.ts';

@@ -1,7 +1,7 @@
-import type { Basis } from '../base/ports.ts';
+import type { ReadSet } from '../base/ports.ts';
 import { lookUpById } from '../model/find.ts';
-import { isolates } from '../model/meaning.ts';
 import type { PolicySpec, Rule, Selector } from '../model/policy.ts';
+import { isolates } from '../model/policy-match.ts';
 import { AGENT_LABEL, PARENT_LABEL } from '../model/presets.ts';
 import type { AgentRecord } from '../model/resources.ts';
 import { selectorWithin } from '../model/selector-within.ts';
@@ -9,8 +9,8 @@ import { sameValue } from '../model/value.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import { PortSets } from '../reachability/port-sets.ts';
 import { family } from '../state/agent-tree.ts';
-import { basisOn, networkBasis } from '../state/basis.ts';
 import { agentOf } from '../state/network-model.ts';
+import { networkReadSet, readSetOn } from '../state/read-set.ts';
 import type { NetworkState } from '../state/state.ts';
 import { type Layers, layersOf } from './agent-reach.ts';
 import { isWithin } from './policy-within-reach.ts';
@@ -58,9 +58,9 @@ export function isolatingFromNowOn({ before, after }: Pick<Comparison, 'before' 
 }
 
 /** Returns the read set of {@link isolatingFromNowOn}: where no agent is delegated, agents alone. */
-export function isolationBasis(state: NetworkState): Basis {
+export function isolationReadSet(state: NetworkState): ReadSet {
   const isDelegated = [...state.agents.values()].some(({ spec }) => spec.parentRef !== undefined);
-  return isDelegated ? networkBasis(state) : basisOn(state, ['AgentIdentity']);
+  return isDelegated ? networkReadSet(state) : readSetOn(state, ['AgentIdentity']);
 }
 
 /** Returns a sentence on such policies, without a capital or a stop. */

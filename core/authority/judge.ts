@@ -1,5 +1,5 @@
 import { MeshError } from '../base/errors.ts';
-import type { Basis } from '../base/ports.ts';
+import type { ReadSet } from '../base/ports.ts';
 import { brokenControls, controlTexts } from '../compliance/flips.ts';
 import type { Computation } from '../compute/computation.ts';
 import { outsidePairs } from '../effect/effect.ts';
@@ -7,7 +7,7 @@ import { lookUpById } from '../model/find.ts';
 import type { AgentRecord } from '../model/resources.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import { isLive } from '../state/agent-tree.ts';
-import { basisOf } from '../state/basis.ts';
+import { readSetOf } from '../state/read-set.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { isStateKind } from '../state/state.ts';
 import { onlyEnds } from './agent-ends.ts';
@@ -81,7 +81,7 @@ export function beyondDelegation({ agent, reasons, rows }: Beyond): MeshError {
 type Reads = Pick<NetworkServices, 'store' | 'states' | 'clock'>;
 
 interface Judgement {
-  readonly basis: Basis;
+  readonly readSet: ReadSet;
 }
 
 /** Judges an agent's writes against its authority; `beyond` is undefined where all are within. */
@@ -97,7 +97,7 @@ export const judgeWrites: Computation<
     // Read after the state: a token that is newer counts, and makes the basis a changed one.
     const joins = await joinGrantsOf({ store, clock }, workspace);
     return {
-      basis: basisOf(state),
+      readSet: readSetOf(state),
       beyond: beyondAuthority(agent, { states, state, writes, now: clock.now(), joins }),
     };
   },
@@ -122,7 +122,7 @@ export const judgeControls: Computation<
     const joins = await joinGrantsOf({ store, clock }, workspace);
     const change = { before: state, after: stateAfter(state, writes), now: at };
     const flips = controlsOfChange(change, { joins, made: newJoinGrants(writes), settings, states });
-    return { basis: basisOf(state), failsControls: brokenControls(flips), reasons: controlTexts(flips).broken };
+    return { readSet: readSetOf(state), failsControls: brokenControls(flips), reasons: controlTexts(flips).broken };
   },
 };
 
@@ -140,7 +140,7 @@ export const judgeShown: Computation<
     const future = futureOf(compared, { joins, isPersons: true }, states);
     const { effect } = compared;
     return {
-      basis: basisOf(state),
+      readSet: readSetOf(state),
       digest: shownDigest(writes, compared, future),
       opensNothing: effect.openedPairs === 0 && outsidePairs(effect, 'opened') === 0 && future.opened.digest === '',
     };

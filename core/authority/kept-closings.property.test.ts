@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { agent, network, peer, policy, stateWith } from '../../test/kits/records/records.ts';
 import { effectOf } from '../effect/effect.ts';
-import { keptClosings } from '../identity/kept-closings.ts';
+import { retainedPolicies } from '../identity/retained-policies.ts';
 import type { PolicySpec, PortEntry, Selector } from '../model/policy.ts';
 import { AGENT_LABEL } from '../model/presets.ts';
 import type { PeerRecord } from '../model/resources.ts';
@@ -93,7 +93,7 @@ test('no agent that ends opens anything, now or later, for peers of today or tho
         );
         const before = stateWith(...networks, ...PEERS, OWN, ENDING, ...policies);
         const going = policies.filter(({ annotations }) => Object.hasOwn(annotations, WRITTEN_BY));
-        const { kept } = keptClosings({ state: before, agents: [ENDING], policies: going, now: NOW });
+        const { kept } = retainedPolicies({ state: before, agents: [ENDING], policies: going, now: NOW });
         const stays = new Map(kept.map(({ before: { name }, after }) => [name, after]));
         const writes: Write[] = [
           { type: 'deleted', kind: 'MeshPeer', name: OWN.name, before: OWN },

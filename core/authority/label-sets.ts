@@ -1,6 +1,6 @@
 import { splitGrant } from '../model/device-labels.ts';
-import { allRulesOf } from '../model/meaning.ts';
 import type { PolicySpec, Selector } from '../model/policy.ts';
+import { allRulesOf } from '../model/policy-match.ts';
 import { isReserved } from '../model/presets.ts';
 import type { NetworkState } from '../state/state.ts';
 

@@ -1,6 +1,6 @@
 import { containsRange, overlaps, parseCidr } from '../model/cidr.ts';
-import { meansAnyone, rulesOf } from '../model/meaning.ts';
 import type { EgressRule, PeerEntry, PolicySpec, PortEntry } from '../model/policy.ts';
+import { matchesAnyone, rulesOf } from '../model/policy-match.ts';
 import { selectorWithin } from '../model/selector-within.ts';
 import { NO_PORTS, type PortSets } from '../reachability/port-sets.ts';
 import type { NetworkState } from '../state/state.ts';
@@ -67,7 +67,7 @@ function oneByOne(entry: PeerEntry): PeerEntry[] {
 }
 
 function holdsEntry({ to }: EgressRule, entry: PeerEntry, peers: Reach['peers']): boolean {
-  return meansAnyone(to) || (to ?? []).some((outer) => entryWithin(entry, outer, peers));
+  return matchesAnyone(to) || (to ?? []).some((outer) => entryWithin(entry, outer, peers));
 }
 
 function entryWithin(inner: PeerEntry, outer: PeerEntry, peers: Reach['peers']): boolean {
@@ -85,7 +85,7 @@ function entryWithin(inner: PeerEntry, outer: PeerEntry, peers: Reach['peers']):
 
 /** Tells whether a rule lets in anyone who is no peer of a network. */
 function isOpenToOutside(from: readonly PeerEntry[], { networks }: NetworkState): boolean {
-  if (meansAnyone(from)) return true;
+  if (matchesAnyone(from)) return true;
   return from.some((entry) => {
     if (entry === '*' || !entry.ipBlock) return false;
     const block = parseCidr(entry.ipBlock.cidr);

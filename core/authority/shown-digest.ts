@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ordered } from '../base/ordered.ts';
 import type { Kind } from '../base/record.ts';
 import { spanText } from '../effect/port-spans.ts';
-import { decidedIn } from '../model/grants.ts';
+import { decidedFields } from '../model/grants.ts';
 import { textOfRanges } from '../reachability/outside.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { Future } from './future.ts';
@@ -37,7 +37,7 @@ export function shownDigest(
   const idOf = (name: string) => uidIn(after, name) ?? uidIn(before, name) ?? name;
   const records = decidedOf(writes).map(({ type, kind, name, before: old, after: draft }) => {
     const who = old?.uid ?? (MADE_UP.has(kind) ? '' : name);
-    return `${type} ${kind} ${who} ${JSON.stringify(draft ? ordered(decidedIn(draft)) : null)}`;
+    return `${type} ${kind} ${who} ${JSON.stringify(draft ? ordered(decidedFields(draft)) : null)}`;
   });
   const rows = groups
     .filter(({ opened }) => opened.length > 0)

@@ -5,26 +5,26 @@
  */
 
 /** Characters that are not seen or that turn, end or hide a line: JSON leaves them as they are. */
-const UNSEEN = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}\p{Cn}\p{Co}]/gu;
+const INVISIBLE = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}\p{Cn}\p{Co}]/gu;
 const MAX_LINE = 2_000;
 
 /** Returns one line of JSON with the same value, in visible characters only. */
 export function jsonText(value: unknown): string {
-  return seenText(JSON.stringify(value));
+  return visibleText(JSON.stringify(value));
 }
 
 /** A sentence with words of others in it, as one bounded line. */
 export function lineText(text: string): string {
   const line = text
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
-    .replaceAll(UNSEEN, '')
+    .replaceAll(INVISIBLE, '')
     .trim();
   return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line;
 }
 
 /** With what is not seen spelled out. */
-export function seenText(text: string): string {
-  return text.replaceAll(UNSEEN, escaped);
+export function visibleText(text: string): string {
+  return text.replaceAll(INVISIBLE, escaped);
 }
 
 function escaped(characters: string): string {

@@ -5,7 +5,7 @@ import type { CommitContext } from './ports.ts';
 export function commitContext(
   { caller, requestId }: Pick<CallContext<unknown>, 'caller' | 'requestId'>,
   reason: string,
-  extra: Partial<Pick<CommitContext, 'approval' | 'direct' | 'securityEvents' | 'basis'>> = {},
+  extra: Partial<Pick<CommitContext, 'approval' | 'direct' | 'securityEvents' | 'readSet'>> = {},
 ): CommitContext {
   return { actor: caller.subject, reason, requestId, ...extra };
 }

@@ -2,7 +2,7 @@ import { MeshError } from './errors.ts';
 import { isLoopback } from './loopback.ts';
 
 /** The parts of a request that show how it arrived. */
-export interface Received {
+export interface ReceivedRequest {
   readonly socket: { readonly localAddress?: string | undefined; readonly remoteAddress?: string | undefined };
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
@@ -21,7 +21,7 @@ const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
  * @param readsToken whether a token is asked for: where none is, one that is made up says nothing about who sends it
  */
 export function refuseForeignHost(
-  { socket, headers }: Received,
+  { socket, headers }: ReceivedRequest,
   own: ReadonlySet<string>,
   readsToken = true,
 ): MeshError | undefined {
@@ -44,7 +44,7 @@ export function refuseForeignHost(
 }
 
 /** Returns true if the request names the loopback as its host, and does not come from a page of another site. */
-export function isNamedLoopback({ host, origin }: Received['headers']): boolean {
+export function isNamedLoopback({ host, origin }: ReceivedRequest['headers']): boolean {
   const name = nameOf(host);
   return name !== undefined && isLoopback(name) && (origin === undefined || isSameSite(origin, host));
 }

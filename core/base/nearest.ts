@@ -39,7 +39,7 @@ export class NameIndex {
       if (Math.abs(one.letters.length - given.letters.length) > most) return [];
       // Each fault takes one letter for another: two bits.
       if (bitsOf(one.signature ^ given.signature) > 2 * most) return [];
-      const faults = slipsBetween(word, one.folded);
+      const faults = typosBetween(word, one.folded);
       return faults === undefined ? [] : [{ name: one.name, faults }];
     });
   }
@@ -78,7 +78,7 @@ const SIGNS = /[-_.\s]/g;
  * meant. Where both have parts, each is near by its own length: `user=dave` is not `user=eve`, nor `bob-laptop`
  * `ana-laptop`. Signs between parts are not counted: `web1` is `web-1`.
  */
-function slipsBetween(word: string, name: string): number | undefined {
+function typosBetween(word: string, name: string): number | undefined {
   const letters = lettersOf(word);
   const faults = faultsBetween(letters, lettersOf(name), mostFaultsIn(letters));
   if (faults === undefined) return undefined;

@@ -149,7 +149,7 @@ export const pendingApproval = z.strictObject({
 export type PendingApproval = z.input<typeof pendingApproval>;
 
 /** A workflow in which a call waits. */
-export interface WaitingIn {
+export interface PendingWorkflow {
   readonly workflow_id: string;
   /** Slug of the workspace whose people decide, where it is not that of the call alone. */
   readonly workspace?: string | undefined;
@@ -159,8 +159,8 @@ export interface WaitingIn {
  * @param waiting one for each workspace whose people decide
  * @param how whether who asked has to send the call again once it is approved, and whether they may not approve it
  */
-export function waitsFor(
-  waiting: readonly WaitingIn[],
+export function pendingFor(
+  waiting: readonly PendingWorkflow[],
   { repeated = false, byAnother }: { readonly repeated?: boolean; readonly byAnother: boolean },
   why: readonly string[] = [],
 ): PendingApproval {

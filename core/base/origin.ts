@@ -1,15 +1,15 @@
-import { isNamedLoopback, plainAddress, type Received } from './host-check.ts';
+import { isNamedLoopback, plainAddress, type ReceivedRequest } from './host-check.ts';
 import { isLoopback } from './loopback.ts';
 
 export { plainAddress };
 
-interface Request extends Received {
+interface Request extends ReceivedRequest {
   /** The client's address as the configured trust in proxies has it. */
   readonly ip?: string | undefined;
 }
 
 /** Names of headers that proxies and content delivery networks add to what they pass on. */
-const PASSED_ON =
+const PROXY_HEADERS =
   /^(?:forwarded|via|true-client-ip|(?:cf|fastly)-.*|x-(?:forwarded|original|real|client|cluster|envoy|azure)-.*)$/;
 
 /**
@@ -21,7 +21,7 @@ export function originOf(request: Request): string {
   // `ip` is a getter of express, absent from a bare request.
   const ip = request.ip ?? socket.remoteAddress ?? '';
   if (!isLoopback(ip)) return ip;
-  const isLocal = isNamedLoopback(headers) && !Object.keys(headers).some((name) => PASSED_ON.test(name));
+  const isLocal = isNamedLoopback(headers) && !Object.keys(headers).some((name) => PROXY_HEADERS.test(name));
   return isLocal ? ip : `${PROXY}${plainAddress(ip)}`;
 }
 

@@ -55,7 +55,7 @@ export interface CommitContext {
   /** Lets in who can make room: it may use the last of the disk reserve (`core/base/reserve.ts`). Not kept. */
   readonly fromReserve?: boolean;
   /** The read set of the batch; not stored. */
-  readonly basis?: Basis;
+  readonly readSet?: ReadSet;
   /** True where the commit carries out what a person approved; its requester may have ended since. Not stored. */
   readonly isApproved?: boolean;
   /**
@@ -84,7 +84,7 @@ export interface Fence {
  * All records of some groups as they were at a revision. StoreError `changed` where one was written since, or deleted, if
  * history is kept of it: what was concluded from them need not be so any more.
  */
-export interface Basis {
+export interface ReadSet {
   readonly groups: readonly RecordGroup[];
   readonly revision: number;
 }
@@ -110,7 +110,7 @@ export interface Change<K extends Kind = Kind> {
 export interface Commit
   extends Omit<
     CommitContext,
-    'securityEvents' | 'basis' | 'decided' | 'requireAskers' | 'requireTimely' | 'fromReserve' | 'fence'
+    'securityEvents' | 'readSet' | 'decided' | 'requireAskers' | 'requireTimely' | 'fromReserve' | 'fence'
   > {
   readonly workspace: string;
   readonly revision: number;
@@ -173,7 +173,7 @@ export interface HashId {
 }
 
 /** A signed statement of the size and root of a log (core/audit/checkpoint.ts). */
-export interface KeptCheckpoint {
+export interface StoredCheckpoint {
   readonly at: number;
   readonly size: number;
   readonly note: string;
@@ -188,9 +188,9 @@ export interface AuditTree {
   /** The exact texts of entries from an index on; what is hashed of one says `leafDataOf` of core/audit/leaf.ts. */
   entries(from: number, limit: number): Promise<readonly string[]>;
   /** Stores a checkpoint; of each day only the last one stays. */
-  keepCheckpoint(checkpoint: KeptCheckpoint): Promise<void>;
+  keepCheckpoint(checkpoint: StoredCheckpoint): Promise<void>;
   /** Newest first. */
-  checkpoints(limit: number): Promise<readonly KeptCheckpoint[]>;
+  checkpoints(limit: number): Promise<readonly StoredCheckpoint[]>;
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Kind } from './record.ts';
  * How much of the disk reserve has to be left for a write, by what it does. Each kind stops before the next one, so that
  * whoever may only do the former cannot take the room of the latter.
  */
-export const LEAST_LEFT = {
+export const RESERVE_LEVELS = {
   /** New records. */
   new: 1,
   /** Changes of records that are there: they may take access away. */
@@ -34,7 +34,7 @@ export function reserveRoom<D extends { readonly ops: readonly Op[]; readonly co
 
 /** @throws StoreError `full` where no security event may use the disk any more */
 export function requireEventRoom(isDiskFull: IsDiskFull | undefined): void {
-  if (isDiskFull?.(LEAST_LEFT.trace)) throw new StoreError('full', 'the reserve of the disk');
+  if (isDiskFull?.(RESERVE_LEVELS.trace)) throw new StoreError('full', 'the reserve of the disk');
 }
 
 /**

@@ -6,7 +6,7 @@ import { nearest } from './nearest.ts';
 /** Shown of one request, which is checked no further; who has mended these sees the next ones. */
 export const MAX_FIELD_ERRORS = 50;
 /** Fields that are told to who sent one that there is not. */
-const MAX_FIELDS_TOLD = 20;
+const MAX_FIELDS_LISTED = 20;
 /** Characters of a pointer or a detail: a name that was sent may be as long as the request. */
 const MAX_TEXT = 1_000;
 
@@ -46,8 +46,8 @@ function insteadOf(name: string, known: readonly string[], suggests: boolean): s
   const [near] = suggests ? nearest(name.toLowerCase(), known, 1) : [];
   if (near !== undefined) return `: did you mean ${near}?`;
   if (known.length === 0) return '; there are none here.';
-  const more = known.length > MAX_FIELDS_TOLD ? ` and ${known.length - MAX_FIELDS_TOLD} more` : '';
-  return `; there ${known.length === 1 ? 'is' : 'are'} ${known.slice(0, MAX_FIELDS_TOLD).join(SEPARATOR)}${more}.`;
+  const more = known.length > MAX_FIELDS_LISTED ? ` and ${known.length - MAX_FIELDS_LISTED} more` : '';
+  return `; there ${known.length === 1 ? 'is' : 'are'} ${known.slice(0, MAX_FIELDS_LISTED).join(SEPARATOR)}${more}.`;
 }
 
 /** Fields of a Kubernetes NetworkPolicy, and what to write instead. */

@@ -22,10 +22,10 @@ export type Form = { readonly description?: string; readonly name?: string } & (
 type FormFields = Readonly<Record<string, Form>>;
 
 /** The type of the values that a shape accepts. */
-export type Of<S> = S extends Shape<infer T> ? T : never;
+export type Infer<S> = S extends Shape<infer T> ? T : never;
 
 type Fields = Readonly<Record<string, Shape<unknown>>>;
-type OfFields<F extends Fields> = { readonly [K in keyof F]: Of<F[K]> };
+type OfFields<F extends Fields> = { readonly [K in keyof F]: Infer<F[K]> };
 type OfObject<R extends Fields, O extends Fields> = OfFields<R> & Partial<OfFields<O>>;
 
 /** A value has another shape than expected; `path` leads to it, and is empty for the value as a whole. */

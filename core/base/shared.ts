@@ -23,14 +23,14 @@ export interface Cell<T> {
 export interface Cells<T> {
   read(keys: readonly string[]): Promise<ReadonlyMap<string, Cell<T>>>;
   /** Judged on the newest value, and written only while that still stands: `judge` may be called more than once. @throws StoreError */
-  change<R>(key: string, judge: (cell: Cell<T> | undefined) => Judged<T, R>): Promise<R>;
+  change<R>(key: string, judge: (cell: Cell<T> | undefined) => CellUpdate<T, R>): Promise<R>;
   /** How many there are with each of these tags, and in all. */
   count(tags: readonly string[]): Promise<{ readonly all: number; readonly tagged: readonly number[] }>;
   /** The key of the one with a tag that would end first. */
   firstToEnd(tag: string): Promise<string | undefined>;
 }
 
-export interface Judged<T, R> {
+export interface CellUpdate<T, R> {
   /** Undefined takes it away; the very cell that was judged leaves it as it is. */
   readonly cell: Cell<T> | undefined;
   readonly result: R;

@@ -33,14 +33,16 @@ const IS_KNOWN: Readonly<Record<Kind, boolean>> = {
 };
 
 const FROM_STORE: Readonly<Record<StoreErrorCode, (subject: string) => MeshError>> = {
-  conflict: ofKnown(
+  conflict: namingRecord(
     (subject) => new MeshError('conflict', `${subject} was changed by someone else: read it again and retry.`),
   ),
   changed: () => new MeshError('conflict', 'The network changed again and again while this was judged: send it again.'),
-  already_exists: ofKnown((subject) => new MeshError('conflict', `${subject} exists already: choose another name.`)),
+  already_exists: namingRecord(
+    (subject) => new MeshError('conflict', `${subject} exists already: choose another name.`),
+  ),
   // A slot, an address, a key or the digest of a token: whoever sends it again is told by the operation what is in the way.
-  unique: () => metOthers(),
-  not_found: ofKnown((subject) => new MeshError('not_found', `There is no ${subject}.`)),
+  unique: () => contended(),
+  not_found: namingRecord((subject) => new MeshError('not_found', `There is no ${subject}.`)),
   compacted: (subject) => new MeshError('expired', `${subject} is older than what is kept.`),
   too_large: (subject) =>
     new MeshError(
@@ -61,8 +63,8 @@ const FROM_STORE: Readonly<Record<StoreErrorCode, (subject: string) => MeshError
 };
 
 /** Makes an error that names its record only where callers know that record, and only for a single record. */
-function ofKnown(told: (subject: string) => MeshError): (subject: string) => MeshError {
-  return (subject) => (isKnown(subject) && !/^\w+\/.* /.test(subject) ? told(subject) : metOthers());
+function namingRecord(told: (subject: string) => MeshError): (subject: string) => MeshError {
+  return (subject) => (isKnown(subject) && !/^\w+\/.* /.test(subject) ? told(subject) : contended());
 }
 
 function isKnown(subject: string): boolean {
@@ -71,7 +73,7 @@ function isKnown(subject: string): boolean {
 }
 
 /** A write was tried as often as one is, and each time another one had come between. */
-function metOthers(): MeshError {
+function contended(): MeshError {
   const message = 'Others wrote at the same moment, again and again, so this was not written: send it again.';
   return new MeshError('unavailable', message, SOON);
 }

@@ -37,7 +37,7 @@ export function isTimeZone(name: string): boolean {
   if (knownZones.has(name)) return true;
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
-    if (knownZones.size < KEPT_FORMATS) knownZones.add(name);
+    if (knownZones.size < MAX_FORMATS) knownZones.add(name);
     return true;
   } catch {
     return false;
@@ -51,7 +51,7 @@ export function wallTime(at: number, timeZone: string): number {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 /** Zones whose formatter is kept; there are about 600. */
-const KEPT_FORMATS = 1_000;
+const MAX_FORMATS = 1_000;
 
 function offsetAt(at: number, timeZone: string): number {
   let format = formats.get(timeZone);
@@ -64,7 +64,7 @@ function offsetAt(at: number, timeZone: string): number {
       ...fields,
       second: 'numeric',
     });
-    if (formats.size >= KEPT_FORMATS) formats.clear();
+    if (formats.size >= MAX_FORMATS) formats.clear();
     formats.set(timeZone, format);
   }
   const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, value]));

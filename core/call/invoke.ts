@@ -13,7 +13,7 @@ import {
 } from '../base/operation.ts';
 import { refusePollution } from '../base/polluting-keys.ts';
 import { StoreError } from '../base/ports.ts';
-import { type IsDiskFull, LEAST_LEFT } from '../base/reserve.ts';
+import { type IsDiskFull, RESERVE_LEVELS } from '../base/reserve.ts';
 import { fieldErrorsOf, PLAINLY } from '../base/schema-errors.ts';
 import type { Access } from '../base/scope.ts';
 import { fromStore, storageFull } from '../base/store-problems.ts';
@@ -123,7 +123,7 @@ export async function invoke(
     workspace = within;
     request.onAdmitted?.({ ...(caller.kind !== 'anonymous' && { actor: caller.subject }), workspace });
     requireAccess(operation, caller, workspace);
-    if (gate.isDiskFull?.(LEAST_LEFT[useOf(operation)])) throw storageFull();
+    if (gate.isDiskFull?.(RESERVE_LEVELS[useOf(operation)])) throw storageFull();
     ended = traced(request.raw);
     const services = gate.servicesFor(caller, requireTimely);
     const { origin, isFromHost, signal, onStage } = request;
@@ -173,7 +173,7 @@ function problemOf(error: unknown, { ifMatch }: CallRequest): unknown {
 }
 
 /** Returns what an operation uses the disk for, as far as it says; the store checks its other writes. */
-function useOf({ effects, http, whenFull }: AnyOperation<Services>): keyof typeof LEAST_LEFT {
+function useOf({ effects, http, whenFull }: AnyOperation<Services>): keyof typeof RESERVE_LEVELS {
   if (effects.readOnlyHint || http.method === 'delete' || whenFull === 'works') return 'removal';
   if (whenFull === 'leaves the last') return 'trace';
   return http.method === 'put' || http.method === 'patch' ? 'change' : 'new';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CallerGone } from '../base/caller-gone.ts';
+import { CallerDisconnected } from '../base/caller-disconnected.ts';
 import { MeshError, toProblem } from '../base/errors.ts';
 import { logFailure } from './log-failure.ts';
 
@@ -12,7 +12,7 @@ function levelOf(error: unknown): string[] {
 
 test.each([
   ['what the caller did wrong', new MeshError('not_found', 'No such peer.'), 'info'],
-  ['a caller that has gone', new CallerGone(), 'info'],
+  ['a caller that has gone', new CallerDisconnected(), 'info'],
   ['a store that does not answer', new MeshError('unavailable', 'The store does not answer.'), 'error'],
   ['what nobody expected', new TypeError('undefined is no function'), 'error'],
 ])('%s is one line at its level', (_, error, level) => {

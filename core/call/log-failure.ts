@@ -1,4 +1,4 @@
-import { CallerGone } from '../base/caller-gone.ts';
+import { CallerDisconnected } from '../base/caller-disconnected.ts';
 import { MeshError, type Problem } from '../base/errors.ts';
 import type { Log } from '../base/ports.ts';
 
@@ -13,7 +13,7 @@ export function logFailure(
   fields: Readonly<Record<string, unknown>>,
 ): void {
   const told = { requestId, ...fields, status, code };
-  if (error instanceof CallerGone) log.info(told, 'the caller has gone');
+  if (error instanceof CallerDisconnected) log.info(told, 'the caller has gone');
   else if (status < 500) log.info(told, 'request refused');
   else log.error({ ...told, err: error instanceof MeshError ? (error.cause ?? error) : error }, 'request failed');
 }

@@ -1,4 +1,4 @@
-import { CallerGone } from '../base/caller-gone.ts';
+import { CallerDisconnected } from '../base/caller-disconnected.ts';
 import { MeshError } from '../base/errors.ts';
 
 export interface TurnClocks {
@@ -55,7 +55,7 @@ export class Standstill {
   begin(signal: AbortSignal, readAt = this.#clocks.monotonic()): () => void {
     this.turn();
     return () => {
-      if (signal.aborted) throw new CallerGone();
+      if (signal.aborted) throw new CallerDisconnected();
       this.turn();
       if (readAt <= this.#suspectUntil) throw stoodStill();
     };

@@ -2,7 +2,7 @@ import { commitAt } from '../history/commits-between.ts';
 import { type Flip, pairHistory } from '../history/pair/flips.ts';
 import type { Identity } from '../history/pair/identity.ts';
 import { pairRecordsIn } from '../history/pair/pair-records.ts';
-import { type AskedEnd, notUnderstood, type Sought } from '../history/pair/question-reader.ts';
+import { notUnderstood, type QuestionEnd, type SoughtChange } from '../history/pair/question-reader.ts';
 import type { Range } from '../history/pair/range.ts';
 import type { Moment, Reading } from '../history/pair/readings.ts';
 import type { ComputeServices } from '../intent/plan/services.ts';
@@ -10,7 +10,7 @@ import type { Protocol } from '../model/policy.ts';
 import { headlineOf, opens } from './headline.ts';
 
 /** A connection between two peers that a question is about. */
-export interface AskedPair {
+export interface QuestionPair {
   readonly src: Identity;
   readonly dst: Identity;
   readonly protocol?: Protocol;
@@ -18,24 +18,24 @@ export interface AskedPair {
 }
 
 /** All connections from one side to the other that a question is about. */
-export interface AskedConnection {
-  readonly src: AskedEnd;
-  readonly dst: AskedEnd;
+export interface QuestionConnection {
+  readonly src: QuestionEnd;
+  readonly dst: QuestionEnd;
   readonly protocol?: Protocol;
   readonly port?: number;
-  readonly sought?: Sought;
+  readonly sought?: SoughtChange;
 }
 
 /** The effect of one moment on all connections that flipped alike in it. */
 export interface SharedFlip extends Flip {
-  readonly pairs: readonly AskedPair[];
+  readonly pairs: readonly QuestionPair[];
   /** For how many of them it answers the question, as {@link headlineOf} finds it. */
   readonly roots: number;
 }
 
 /** A connection at the beginning and at the end of a range. */
 export interface PairOverRange {
-  readonly pair: AskedPair;
+  readonly pair: QuestionPair;
   readonly first: Moment;
   readonly last: Moment;
   /** The flip that led to the state at the end. */
@@ -53,7 +53,7 @@ export interface ConnectionsOverRange {
 export const MAX_PAIRS = 100;
 
 /** @throws MeshError that asks back, where there are too many, or none */
-export function pairsOf({ src, dst, protocol, port }: AskedConnection): AskedPair[] {
+export function pairsOf({ src, dst, protocol, port }: QuestionConnection): QuestionPair[] {
   const scope = { ...(protocol && { protocol }), ...(port !== undefined && { port }) };
   const count = src.peers.length * dst.peers.length;
   if (count > MAX_PAIRS + Math.min(src.peers.length, dst.peers.length)) throw tooMany(src, dst, count);
@@ -65,7 +65,7 @@ export function pairsOf({ src, dst, protocol, port }: AskedConnection): AskedPai
   throw notUnderstood(`${src.text} to ${dst.text} is no connection: name two peers.`);
 }
 
-function tooMany(src: AskedEnd, dst: AskedEnd, count: number) {
+function tooMany(src: QuestionEnd, dst: QuestionEnd, count: number) {
   const names = [src, dst].flatMap(({ peers }) => (peers.length > 1 ? peers.map(({ name }) => name) : []));
   return notUnderstood(
     `${src.text} to ${dst.text} are ${count} connections, and at most ${MAX_PAIRS} are searched at once: name fewer peers.`,
@@ -77,13 +77,13 @@ function tooMany(src: AskedEnd, dst: AskedEnd, count: number) {
 export async function connectionsOver(
   services: ComputeServices,
   workspace: string,
-  pairs: readonly AskedPair[],
+  pairs: readonly QuestionPair[],
   range: Range,
-  sought: Sought | undefined,
+  sought: SoughtChange | undefined,
 ): Promise<ConnectionsOverRange> {
   const recordsOf = pairRecordsIn(services, workspace, range);
   const over: PairOverRange[] = [];
-  const shared = new Map<string, { flip: Flip; pairs: AskedPair[]; roots: number }>();
+  const shared = new Map<string, { flip: Flip; pairs: QuestionPair[]; roots: number }>();
   for (const pair of pairs) {
     const { first, flips } = pairHistory(await recordsOf(pair), range.since, pair);
     const approved = await approvedIn(services, workspace, sought?.isApproved ? flips.filter(opens) : []);

@@ -5,7 +5,7 @@ import { effectTitle } from '../effect/title.ts';
 import { changeView, commitOf } from '../history/commits-between.ts';
 import { rangeView } from '../history/pair/connection-history.ts';
 import type { Flip } from '../history/pair/flips.ts';
-import { type Asked, notUnderstood } from '../history/pair/question-reader.ts';
+import { notUnderstood, type Question } from '../history/pair/question-reader.ts';
 import { cutText, type Range } from '../history/pair/range.ts';
 import { type Reading, readingIn, sameReading } from '../history/pair/readings.ts';
 import { readingView } from '../history/pair/timeline.ts';
@@ -13,13 +13,13 @@ import { resourceChanges } from '../history/resource-changes.ts';
 import type { ComputeServices } from '../intent/plan/services.ts';
 import { groupsOf } from '../state/peer-groups.ts';
 import type { NetworkState } from '../state/state.ts';
-import { askedOf, type CauseQuestion, type ReadCauseQuestion } from './asked.ts';
-import { type AskedPair, connectionsOver, type PairOverRange, pairsOf, type SharedFlip } from './connections.ts';
-import { type AskedDeeds, deedFindings } from './deed-findings.ts';
-import { type Led, leadOf } from './lead.ts';
+import { type AccessExpiry, accessExpiryOf } from './access-expiry.ts';
+import { type ActionQuestion, actionFindings } from './action-findings.ts';
+import { connectionsOver, type PairOverRange, pairsOf, type QuestionPair, type SharedFlip } from './connections.ts';
+import { type CauseQuestion, type ParsedCauseQuestion, parsedQuestionOf } from './question.ts';
+import { type RedirectQuestion, redirectOf } from './redirect.ts';
 import { type Restore, restoreOf } from './restore.ts';
-import { type Until, untilOf } from './until.ts';
-import { connectionText, flipText, portText, sharedReading, summaryText } from './words.ts';
+import { connectionText, flipText, portText, sharedReading, summaryText } from './summary-text.ts';
 
 /** Findings that carry a plan: each takes a proof over the whole network. */
 const MAX_PLANS = 3;
@@ -31,11 +31,11 @@ type Context = CallContext<ComputeServices>;
  * are at the end of the range; then the others, newest first. The first ones carry a plan that is checked to take them back. A
  * question that another tool answers leads there.
  *
- * @throws MeshError as `askedOf` and `pairsOf` do
+ * @throws MeshError as `parsedQuestionOf` and `pairsOf` do
  */
 export async function findCause(context: Context, given: CauseQuestion) {
   const position = positionOf(given.cursor);
-  const read = await askedOf(context, given, position);
+  const read = await parsedQuestionOf(context, given, position);
   const { asked } = read;
   const page = { begin: position?.index ?? 0, limit: given.limit };
   switch (asked.about) {
@@ -45,7 +45,7 @@ export async function findCause(context: Context, given: CauseQuestion) {
     case 'deeds':
       return ownHistory(context, asked, read, page);
     default:
-      return leading(asked, read);
+      return redirected(asked, read);
   }
 }
 
@@ -56,13 +56,13 @@ interface Page {
 }
 
 /** Answers a question about the actions on a resource itself. */
-async function ownHistory(context: Context, asked: AskedDeeds, read: ReadCauseQuestion, page: Page) {
+async function ownHistory(context: Context, asked: ActionQuestion, read: ParsedCauseQuestion, page: Page) {
   const { range } = read;
-  const { what, summary, count, findings: found } = await deedFindings(context, asked, range, page);
+  const { what, summary, count, findings: found } = await actionFindings(context, asked, range, page);
   const named = asked.about === 'deeds' ? { actor: asked.actor } : { ...asked.resource, aspect: asked.aspect };
   return {
     reading: readingText(what, asked, read),
-    asked: { ...askedView(asked, range), ...named },
+    asked: { ...questionView(asked, range), ...named },
     was: {},
     summary: `${summary}${knownSinceText(range)}`,
     finding_count: count,
@@ -77,8 +77,8 @@ function nextOf({ begin, limit }: Page, count: number, { from, to }: Range) {
 
 async function findings(
   context: Context,
-  asked: Extract<Asked, { about: 'connection' }>,
-  read: ReadCauseQuestion,
+  asked: Extract<Question, { about: 'connection' }>,
+  read: ParsedCauseQuestion,
   { begin, limit }: Page,
 ) {
   const { services, workspace } = context;
@@ -115,7 +115,8 @@ async function findings(
   const [first] = flips;
   const textOf = async (flip: SharedFlip) => flipText(flip, pairs.length, (await changeOf(flip)).change);
   const latest = latestOf(pairs, first);
-  const until = asked.sought?.change === 'end' ? pairs.map(({ pair, last }) => untilOf(pair, last, range.to)) : [];
+  const until =
+    asked.sought?.change === 'end' ? pairs.map(({ pair, last }) => accessExpiryOf(pair, last, range.to)) : [];
   const summary = summaryText({
     connection: connectionText(asked),
     pairs,
@@ -131,7 +132,7 @@ async function findings(
   return {
     reading: readingText(connectionText(asked), asked, read),
     asked: {
-      ...askedView(asked, range),
+      ...questionView(asked, range),
       connections: pairs.length,
     },
     was: {
@@ -151,7 +152,7 @@ async function restoreFor(
   context: Context,
   place: number,
   flip: SharedFlip,
-  now: ReadonlyMap<AskedPair, Reading>,
+  now: ReadonlyMap<QuestionPair, Reading>,
 ): Promise<Restore> {
   const isAsBefore = flip.pairs.every((pair) => {
     const reading = now.get(pair);
@@ -196,13 +197,13 @@ function isSameFlip({ after }: Flip, { after: other }: Flip): boolean {
   return after.at === other.at && after.revision === other.revision;
 }
 
-function untilView(until: readonly (Until | undefined)[]): string | null {
+function untilView(until: readonly (AccessExpiry | undefined)[]): string | null {
   const ends = until.flatMap((one) => one?.at ?? []);
   return ends.length > 0 ? formatInstant(Math.min(...ends)) : null;
 }
 
 /** The connections that flipped, as the peers on each side in few words. */
-function connectionsView(pairs: readonly AskedPair[], state: NetworkState) {
+function connectionsView(pairs: readonly QuestionPair[], state: NetworkState) {
   const sideOf = (side: 'src' | 'dst') => groupsOf([...new Set(pairs.map((pair) => pair[side].name))], state);
   return { count: pairs.length, src: sideOf('src'), dst: sideOf('dst') };
 }
@@ -216,8 +217,8 @@ function sidesText(pairs: readonly PairOverRange[], state: NetworkState): string
 }
 
 /** The answer to a question that another tool answers. */
-function leading(asked: Led, read: ReadCauseQuestion) {
-  const lead = leadOf(asked, read);
+function redirected(asked: RedirectQuestion, read: ParsedCauseQuestion) {
+  const lead = redirectOf(asked, read);
   if (asked.about === 'reach' && (asked.src ?? asked.dst)?.term === undefined)
     throw notUnderstood('Who reaches several peers is asked one by one, or by a label that they share.');
   const what =
@@ -226,7 +227,7 @@ function leading(asked: Led, read: ReadCauseQuestion) {
       : `Who could ${asked.dst ? `reach ${asked.dst.text}` : `be reached by ${asked.src?.text}`}${portText(asked)}`;
   return {
     reading: readingText(what, asked, read),
-    asked: askedView(asked, read.range),
+    asked: questionView(asked, read.range),
     was: {},
     summary: `${what} is answered by ${lead.tool}: call it with the arguments in next.`,
     finding_count: 0,
@@ -235,7 +236,7 @@ function leading(asked: Led, read: ReadCauseQuestion) {
   };
 }
 
-function readingText(what: string, { unused }: Asked, { range, time, note }: ReadCauseQuestion): string {
+function readingText(what: string, { unused }: Question, { range, time, note }: ParsedCauseQuestion): string {
   const said = time === undefined ? '' : `; ${time}`;
   const rest = unused.length > 0 ? `; not used: ${unused.map((word) => JSON.stringify(word)).join(', ')}` : '';
   const cut = cutText(range);
@@ -243,8 +244,8 @@ function readingText(what: string, { unused }: Asked, { range, time, note }: Rea
   return `${what}, from ${formatInstant(range.from)} to ${formatInstant(range.to)}${end}${said}${rest}${note === undefined ? '' : `. ${note}`}`;
 }
 
-function askedView(asked: Asked, range: Range) {
-  const ends: Partial<Pick<Extract<Asked, { about: 'reach' }>, 'src' | 'dst'>> =
+function questionView(asked: Question, range: Range) {
+  const ends: Partial<Pick<Extract<Question, { about: 'reach' }>, 'src' | 'dst'>> =
     'src' in asked || 'dst' in asked ? asked : {};
   return {
     src: ends.src?.text ?? null,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Flip } from '../history/pair/flips.ts';
 import type { Reading } from '../history/pair/readings.ts';
-import type { Allowed } from '../reachability/port-sets.ts';
+import type { AllowedPorts } from '../reachability/port-sets.ts';
 import { closes, headlineOf, opens } from './headline.ts';
 
 /** Ports 1 to 4 of TCP, or all. */
@@ -12,7 +12,7 @@ interface State {
   readonly online: boolean;
 }
 
-function allowedOf(open: Open): Allowed {
+function allowedOf(open: Open): AllowedPorts {
   return open === 'ALL' ? 'ALL' : [...open].sort().map((port) => ({ protocol: 'TCP', from: port, to: port }));
 }
 

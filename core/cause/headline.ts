@@ -1,5 +1,5 @@
 import type { Flip } from '../history/pair/flips.ts';
-import type { Sought } from '../history/pair/question-reader.ts';
+import type { SoughtChange } from '../history/pair/question-reader.ts';
 import type { Reading } from '../history/pair/readings.ts';
 import { isWithin } from '../reachability/port-sets.ts';
 
@@ -12,7 +12,7 @@ import { isWithin } from '../reachability/port-sets.ts';
  */
 export function headlineOf(
   flips: readonly Flip[],
-  sought: Sought | undefined,
+  sought: SoughtChange | undefined,
   isApproved: (flip: Flip) => boolean,
 ): Flip | undefined {
   if (sought === undefined) return flips.findLast(isOfPorts) ?? flips.at(-1);
@@ -34,7 +34,11 @@ export function closes({ before, after }: Pick<Flip, 'before' | 'after'>): boole
  * Returns the flip that opened the connection. For "who gave access", a policy that allows it comes before the end of a denial,
  * which opens too.
  */
-function openingOf(flips: readonly Flip[], sought: Sought, isApproved: (flip: Flip) => boolean): Flip | undefined {
+function openingOf(
+  flips: readonly Flip[],
+  sought: SoughtChange,
+  isApproved: (flip: Flip) => boolean,
+): Flip | undefined {
   const all = flips.filter(opens);
   const ofPorts = narrowed(all, isOfPorts);
   const approved = sought.isApproved ? narrowed(ofPorts, isApproved) : ofPorts;
@@ -46,7 +50,7 @@ function openingOf(flips: readonly Flip[], sought: Sought, isApproved: (flip: Fl
  * Returns the flip after which the connection was never as good as before; where it works at the end, the last one that closed
  * it.
  */
-function closingOf(flips: readonly Flip[], { isFirst }: Sought): Flip | undefined {
+function closingOf(flips: readonly Flip[], { isFirst }: SoughtChange): Flip | undefined {
   const closings = flips.filter(closes);
   return isFirst ? closings.at(0) : (rootOf(flips) ?? narrowed(closings, isOfPorts).at(-1));
 }

@@ -15,7 +15,7 @@ import type { NetworkState } from '../state/state.ts';
 import type { SharedFlip } from './connections.ts';
 
 /** Records that a sentence names. */
-const MAX_NAMED = 10;
+const MAX_LISTED = 10;
 
 /** A plan that is checked to make connections what they were before a flip, or why there is none. */
 export type Restore =
@@ -87,8 +87,8 @@ function beyondText({ causes, after }: SharedFlip, narrow: Reversion, whole: Rev
   const named = new Set(narrow.changes.map(keyOf));
   const others = whole.changes.map(keyOf).filter((key) => !named.has(key));
   if (others.length === 0) return undefined;
-  const shown = others.slice(0, MAX_NAMED).join(', ');
-  const more = others.length > MAX_NAMED ? ` and ${others.length - MAX_NAMED} more` : '';
+  const shown = others.slice(0, MAX_LISTED).join(', ');
+  const more = others.length > MAX_LISTED ? ` and ${others.length - MAX_LISTED} more` : '';
   const alone = causes.map(({ name }) => name).join(', ');
   return `Taking back ${alone} alone does not bring it back, so the plan takes back all of revision ${after.revision}: also ${shown}${more}.`;
 }

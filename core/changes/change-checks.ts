@@ -6,12 +6,12 @@ import { reservedText, specialRangeIn } from '../model/network-blocks.ts';
 import { DEFAULT_NETWORK } from '../model/resources.ts';
 import type { NetworkState } from '../state/state.ts';
 import { isHostOf } from './address.ts';
-import type { Planned } from './planned.ts';
+import type { PlannedChange } from './planned-change.ts';
 
 /** Checks the networks of a batch as they are once all of it is done. */
 export function checkNetworks(
   after: NetworkState,
-  planned: readonly Planned[],
+  planned: readonly PlannedChange[],
   reserved: readonly ReservedRange[],
 ): void {
   eachOrFaults(planned, (one) => checkNetwork(after, one, reserved));
@@ -38,7 +38,7 @@ export function refusalOfBlock(cidr: string, reserved: readonly ReservedRange[])
 
 function checkNetwork(
   after: NetworkState,
-  { resource, op, name, index, before, next }: Planned,
+  { resource, op, name, index, before, next }: PlannedChange,
   reserved: readonly ReservedRange[],
 ): void {
   if (resource !== 'MeshNetwork' || !op) return;
@@ -83,7 +83,7 @@ function refuseUsedNetwork(after: NetworkState, name: string): void {
 }
 
 /** A policy that is written names a network that is there, or none. */
-export function checkReferences(state: NetworkState, after: NetworkState, planned: readonly Planned[]): void {
+export function checkReferences(state: NetworkState, after: NetworkState, planned: readonly PlannedChange[]): void {
   eachOrFaults(planned, ({ next, before, index }) => {
     if (next?.kind !== 'MeshPolicy') return;
     const { network } = next.spec;

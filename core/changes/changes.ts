@@ -19,12 +19,12 @@ import { planMoves } from './moves.ts';
 import {
   type ChangedKind,
   type ChangeOutcome,
-  type Planned,
+  type PlannedChange,
   refuseDoubles,
   stateAfter,
-  updated,
+  updateOf,
   WORD,
-} from './planned.ts';
+} from './planned-change.ts';
 
 /**
  * A typed change of the network, the one form in which policy writes, applied YAML, plans and workflows speak.
@@ -135,7 +135,7 @@ export function draftChanges(
   };
 }
 
-function requireFreeNames(state: NetworkState, planned: readonly Planned[]): void {
+function requireFreeNames(state: NetworkState, planned: readonly PlannedChange[]): void {
   for (const { resource, name, outcome } of planned) {
     if (outcome !== 'created' || !lookUp(recordsOf(state, resource), name)) continue;
     throw new MeshError('conflict', `A ${WORD[resource]} ${name} exists already: update it, or choose another name.`);
@@ -143,7 +143,7 @@ function requireFreeNames(state: NetworkState, planned: readonly Planned[]): voi
 }
 
 /** @throws MeshError `conflict` for the policy of a preset, which only the end of its agent removes */
-function requirePresets({ policies }: NetworkState, planned: readonly Planned[]): void {
+function requirePresets({ policies }: NetworkState, planned: readonly PlannedChange[]): void {
   for (const { resource, name, outcome } of planned) {
     if (resource !== 'MeshPolicy' || outcome === 'unchanged' || !isOfAgent(lookUp(policies, name))) continue;
     const detail = `${name} holds an agent to its preset, and only the end of that agent removes it: revoke the agent, or write another policy beside it.`;
@@ -157,7 +157,7 @@ function withIds(change: NetworkChange, index: number, { peers }: NetworkState):
   return spec === change.spec ? change : { ...change, spec };
 }
 
-function planOne(state: NetworkState, change: NetworkChange, index: number, now: number): Planned {
+function planOne(state: NetworkState, change: NetworkChange, index: number, now: number): PlannedChange {
   switch (change.action) {
     case 'delete':
       return planDelete(state, change, index);
@@ -188,7 +188,7 @@ function recordsOf(
   }
 }
 
-function planCreate(state: NetworkState, change: WriteChange, index: number, now: number): Planned {
+function planCreate(state: NetworkState, change: WriteChange, index: number, now: number): PlannedChange {
   const { resource } = change;
   const name = normalizeName(change.name);
   if (!NAME_PATTERN.test(name)) {
@@ -214,17 +214,17 @@ function planCreate(state: NetworkState, change: WriteChange, index: number, now
   return { index, resource, name, outcome: 'created', op: { op: 'create', record: draft }, next };
 }
 
-function planUpdate(state: NetworkState, change: WriteChange, index: number, now: number): Planned {
+function planUpdate(state: NetworkState, change: WriteChange, index: number, now: number): PlannedChange {
   switch (change.resource) {
     case 'MeshPolicy': {
       const before = expected(findRecord(state.policies, WORD.MeshPolicy, change.name), change);
       const spec = policySpec(change.spec, index, now, before.spec);
-      return updated(state, index, before, { ...draftOf(before), ...metaOf(change, before, index), spec });
+      return updateOf(state, index, before, { ...draftOf(before), ...metaOf(change, before, index), spec });
     }
     case 'MeshNetwork': {
       const before = expected(findRecord(state.networks, WORD.MeshNetwork, change.name), change);
       const { spec } = change;
-      return updated(state, index, before, { ...draftOf(before), ...metaOf(change, before, index), spec });
+      return updateOf(state, index, before, { ...draftOf(before), ...metaOf(change, before, index), spec });
     }
     default:
       return change satisfies never;
@@ -235,16 +235,20 @@ function metaOf({ labels, annotations }: WriteChange, before: StoredRecord, inde
   return { ...(labels && { labels: labelsOf(labels, before.labels, index) }), ...(annotations && { annotations }) };
 }
 
-function planPeerUpdate(state: NetworkState, change: PeerChange, index: number): Planned {
+function planPeerUpdate(state: NetworkState, change: PeerChange, index: number): PlannedChange {
   const before = expected(findPeer(state, change.name), change);
-  return updated(state, index, before, {
+  return updateOf(state, index, before, {
     ...draftOf(before),
     ...(change.labels && { labels: labelsOf(change.labels, before.labels, index) }),
     ...(change.network !== undefined && { spec: { ...before.spec, network: change.network } }),
   });
 }
 
-function planDelete(state: NetworkState, change: Extract<NetworkChange, { action: 'delete' }>, index: number): Planned {
+function planDelete(
+  state: NetworkState,
+  change: Extract<NetworkChange, { action: 'delete' }>,
+  index: number,
+): PlannedChange {
   const { resource, name } = change;
   const before = expected(findRecord(recordsOf(state, resource), WORD[resource], name), change);
   const op: Op = { op: 'delete', key: { kind: resource, name: before.name }, revision: before.revision };

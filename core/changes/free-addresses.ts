@@ -8,7 +8,7 @@ export interface Addresses {
   quarantinedUntil(address: string): number | undefined;
 }
 
-interface Quarantined {
+interface QuarantinedAddress {
   readonly value: number;
   readonly until: number;
 }
@@ -26,7 +26,7 @@ export class FreeAddresses {
   /** All from here on have neither been given nor been in quarantine. */
   #fresh: number;
   readonly #free = new Heap<number>((a, b) => a < b);
-  readonly #quarantined = new Heap<Quarantined>(
+  readonly #quarantined = new Heap<QuarantinedAddress>(
     (a, b) => a.until < b.until || (a.until === b.until && a.value < b.value),
   );
 
@@ -76,7 +76,7 @@ export class FreeAddresses {
   }
 
   /** The one whose quarantine ends first; those that are in it no more, or until another instant, are dropped. */
-  #soonest(): Quarantined | undefined {
+  #soonest(): QuarantinedAddress | undefined {
     for (let one = this.#quarantined.least; one !== undefined; one = this.#quarantined.least) {
       const address = formatAddress(one.value);
       if (!this.#addresses.isHeld(address) && this.#addresses.quarantinedUntil(address) === one.until) return one;

@@ -3,15 +3,20 @@ import type { Op } from '../base/ports.ts';
 import type { NetworkState } from '../state/state.ts';
 import { ADDRESS_QUARANTINE_MS } from './address.ts';
 import { unknownNetwork } from './change-checks.ts';
-import { type PlaceIndex, placesOf } from './place-index.ts';
-import { nextOf, type Planned } from './planned.ts';
+import { nextOf, type PlannedChange } from './planned-change.ts';
 import { endQuarantine, quarantineDraft } from './quarantine.ts';
+import { type SlotIndex, slotIndexOf } from './slot-index.ts';
 
 /** A peer that changes its network gets an address there, and its old one goes into quarantine. */
-export function planMoves(state: NetworkState, after: NetworkState, planned: readonly Planned[], now: number): Op[] {
+export function planMoves(
+  state: NetworkState,
+  after: NetworkState,
+  planned: readonly PlannedChange[],
+  now: number,
+): Op[] {
   const { quarantine: quarantined } = state;
   const ops: Op[] = [];
-  let places: PlaceIndex | undefined;
+  let places: SlotIndex | undefined;
   for (const plan of planned) {
     const { before, op } = plan;
     if (before?.kind !== 'MeshPeer' || op?.op !== 'update' || op.record.kind !== 'MeshPeer') continue;
@@ -20,7 +25,7 @@ export function planMoves(state: NetworkState, after: NetworkState, planned: rea
     const network = after.networks.get(draft.spec.network);
     if (!network) throw unknownNetwork(`/changes/${plan.index}/network`, draft.spec.network, after);
     if (before.status.address === null) continue;
-    places ??= placesOf(after);
+    places ??= slotIndexOf(after);
     const address = places.claim(network.spec.cidr, now);
     if (address === undefined) {
       throw new MeshError('conflict', `The network ${network.name} has no free address for ${plan.name}.`);

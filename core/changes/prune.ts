@@ -1,5 +1,5 @@
+import { exclusionReason, type FileRecord, type PrunedKind } from '../model/file-records.ts';
 import { lookUp } from '../model/find.ts';
-import { type FileRecord, keptFromFiles, type PrunedKind } from '../model/in-files.ts';
 import { DEFAULT_NETWORK } from '../model/resources.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { NetworkChange } from './changes.ts';
@@ -23,7 +23,7 @@ export function pruning(
     );
     const kept = new Set([...named, ...(resource === 'MeshNetwork' ? [DEFAULT_NETWORK] : [])]);
     return [...records.values()]
-      .filter((record) => !kept.has(record.name) && keptFromFiles(record, by, now) === undefined)
+      .filter((record) => !kept.has(record.name) && exclusionReason(record, by, now) === undefined)
       .map(({ name }) => ({ action: 'delete', resource, name }) as const);
   });
 }

@@ -42,7 +42,7 @@ export async function resourceChange(
   id?: string,
 ): Promise<WriteChange> {
   const { clock } = context.services;
-  const given = await givenResource(context, resource, input, id === undefined);
+  const given = await resourceFieldsOf(context, resource, input, id === undefined);
   if (id !== undefined && given.name !== undefined) await sameRecord(context, resource, id, given.name);
   const spec = withTtl(given.spec, input.ttl, clock.now());
   const { labels, annotations } = given;
@@ -72,23 +72,26 @@ function parsed(yaml: Yaml, text: string): unknown[] {
   }
 }
 
-interface Given {
+interface ResourceFields {
   readonly name: string | undefined;
   readonly labels: Readonly<Record<string, string>> | undefined;
   readonly annotations: Readonly<Record<string, string>> | undefined;
   readonly spec: PolicySpec | NetworkSpec;
 }
 
-async function givenResource(
+async function resourceFieldsOf(
   context: ResourceCall,
   resource: WriteChange['resource'],
   input: ResourceInput<PolicySpec | NetworkSpec>,
   needsName: boolean,
-): Promise<Given> {
+): Promise<ResourceFields> {
   const { manifest, name, labels, annotations, spec, apiVersion, kind, metadata } = input;
   if (manifest === undefined && apiVersion === undefined && kind === undefined && metadata === undefined) {
     if (spec === undefined || (needsName && name === undefined)) {
-      throw missing([...(needsName && name === undefined ? ['/name'] : []), ...(spec === undefined ? ['/spec'] : [])]);
+      throw missingFields([
+        ...(needsName && name === undefined ? ['/name'] : []),
+        ...(spec === undefined ? ['/spec'] : []),
+      ]);
     }
     return { name, labels, annotations, spec };
   }
@@ -136,7 +139,7 @@ function withTtl<Spec extends PolicySpec | NetworkSpec>(spec: Spec, ttl: string 
 /** The last instant that ISO 8601 writes with four digits of a year. */
 const MAX_INSTANT = 253_402_300_799_999;
 
-function missing(pointers: readonly string[]) {
+function missingFields(pointers: readonly string[]) {
   const errors = pointers.map((pointer) => ({ pointer, detail: 'Required.' }));
   return invalidInput(errors, `${pointers.join(' and ')} ${pointers.length === 1 ? 'is' : 'are'} required.`);
 }

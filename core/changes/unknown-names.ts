@@ -34,7 +34,7 @@ export function unknownNamesFinder(state: NetworkState, all: readonly unknown[])
     switch (document?.kind) {
       case 'MeshPolicy':
         return [
-          ...unknownNetwork(document, heldNetwork(document, state)),
+          ...unknownNetwork(document, storedNetwork(document, state)),
           ...unknownPeersAt(document.spec, ids, '/spec'),
         ];
       case 'MeshPeer':
@@ -53,7 +53,7 @@ export function unknownNamesFinder(state: NetworkState, all: readonly unknown[])
 }
 
 /** A policy may go on naming a network that has gone. */
-function heldNetwork({ metadata: { name = '' } }: Document, { policies }: NetworkState): string | undefined {
+function storedNetwork({ metadata: { name = '' } }: Document, { policies }: NetworkState): string | undefined {
   return lookUp(policies, name)?.spec.network;
 }
 

@@ -3,21 +3,21 @@ import { commitAt } from '../history/commits-between.ts';
 import { networkMoments } from '../history/network-moments.ts';
 import { type WorkspaceSettings, workspaceById } from '../model/workspaces.ts';
 import type { ThreadServices } from '../state/services.ts';
-import { catalogueOf } from './catalogue.ts';
+import { catalogOf } from './catalog.ts';
 import { changesAmong, type NetworkChangeRecord } from './changes.ts';
+import { counted } from './check-result.ts';
 import { type CheckName, checkOf } from './checks/index.ts';
-import { type ControlResult, controlResult, type Judged } from './control-result.ts';
-import type { Catalogue, Control, Framework } from './frameworks.ts';
+import { type ControlJudgment, type ControlResult, controlResult } from './control-result.ts';
+import type { Catalog, Control, Framework } from './frameworks.ts';
 import { judgeChanges, judgeDays, judgeFact, judgeSpans } from './judge.ts';
 import { type Period, periodOf } from './period.ts';
-import { counted } from './reading.ts';
 import { remediationOf } from './remedies.ts';
 import { scopeRule } from './scope.ts';
 import { scopeChanges } from './scope-changes.ts';
 import { type SnapshotDays, snapshotDays } from './snapshot-days.ts';
-import { deadlinesOf, type Swept, sweep, viewer } from './sweep.ts';
+import { deadlinesOf, type SweepResult, sweep, viewer } from './sweep.ts';
 
-export interface Asked {
+export interface AssessmentPeriod {
   readonly framework: Framework;
   /** ISO 8601. */
   readonly from: string;
@@ -25,7 +25,7 @@ export interface Asked {
 }
 
 /** The result of an assessment before it is stored. */
-export interface Assessed {
+export interface AssessmentResult {
   readonly score: number;
   readonly status: 'pass' | 'fail' | 'partial';
   readonly controls: readonly ControlResult[];
@@ -46,18 +46,22 @@ type Services = Pick<ThreadServices, 'store' | 'states' | 'clock' | 'settings' |
  *
  * @throws MeshError as `periodOf` and `sweep` do
  */
-export async function assessPeriod(services: Services, workspace: string, asked: Asked): Promise<Assessed> {
-  const catalogue = catalogueOf(asked.framework);
+export async function assessPeriod(
+  services: Services,
+  workspace: string,
+  asked: AssessmentPeriod,
+): Promise<AssessmentResult> {
+  const catalogue = catalogOf(asked.framework);
   const period = await periodOf(services, workspace, asked);
   const { settings } = (await workspaceById(services, workspace)).spec;
-  const known = await knownOf(services, workspace, period, catalogue, settings);
+  const known = await checkInputsOf(services, workspace, period, catalogue, settings);
   const controls: ControlResult[] = [];
-  const judged = new Map<CheckName, Promise<Judged>>();
+  const judged = new Map<CheckName, Promise<ControlJudgment>>();
   for (const control of catalogue.controls) {
     const { check } = control;
     const own = judged.get(check) ?? judge(services, workspace, check, known);
     judged.set(check, own);
-    controls.push(controlResult(control, contractJudged(control, await own, period), period.lost !== undefined));
+    controls.push(controlResult(control, contractJudgment(control, await own, period), period.lost !== undefined));
   }
   const gaps = [...period.gaps, ...known.scopeChanges, ...missingDays(known.days)];
   return {
@@ -72,9 +76,9 @@ export async function assessPeriod(services: Services, workspace: string, asked:
 }
 
 /** All that checks are asked about. */
-interface Known {
+interface CheckInputs {
   readonly changes: readonly NetworkChangeRecord[];
-  readonly swept: Swept;
+  readonly swept: SweepResult;
   readonly days: SnapshotDays;
   readonly scope: string;
   readonly period: { readonly from: number; readonly to: number };
@@ -83,13 +87,13 @@ interface Known {
   readonly remedyOf: (check: Parameters<typeof remediationOf>[0]) => ReturnType<typeof remediationOf>;
 }
 
-async function knownOf(
+async function checkInputsOf(
   services: Services,
   workspace: string,
   { range, from, to, createdAt }: Period,
-  catalogue: Catalogue,
+  catalogue: Catalog,
   settings: WorkspaceSettings,
-): Promise<Known> {
+): Promise<CheckInputs> {
   const { states, clock } = services;
   const rule = scopeRule(catalogue.scope, settings);
   const reviewers = new Map<number, string | undefined>();
@@ -110,7 +114,7 @@ async function knownOf(
       if (!reviewers.has(revision)) reviewers.set(revision, await reviewerOf(services, workspace, revision));
     }
   }
-  const nothing: Swept = { spans: new Map(), last: new Map(), states: 0 };
+  const nothing: SweepResult = { spans: new Map(), last: new Map(), states: 0 };
   const swept = network && range ? sweep(network, range.to, names, viewAt) : nothing;
   const now = viewAt(current, clock.now());
   const { timeZone } = settings;
@@ -132,7 +136,12 @@ async function reviewerOf(services: Services, workspace: string, revision: numbe
   return commit && (commit.approval?.reviewedBy ?? '');
 }
 
-async function judge(services: Services, workspace: string, name: CheckName, known: Known): Promise<Judged> {
+async function judge(
+  services: Services,
+  workspace: string,
+  name: CheckName,
+  known: CheckInputs,
+): Promise<ControlJudgment> {
   const check = checkOf(name);
   switch (check.on) {
     case 'state': {
@@ -154,7 +163,11 @@ async function judge(services: Services, workspace: string, name: CheckName, kno
  * The contract's four know no third answer: where a part of the time in which the workspace was there is no longer kept, or
  * nothing is known at all, nothing shows that they held, so they fail and name what is lost.
  */
-function contractJudged({ isOfContract, check }: Control, judged: Judged, { range, lost, from, to }: Period): Judged {
+function contractJudgment(
+  { isOfContract, check }: Control,
+  judged: ControlJudgment,
+  { range, lost, from, to }: Period,
+): ControlJudgment {
   if (!isOfContract || (!lost && (range || checkOf(check).on === 'changes'))) return judged;
   const [start, end] = [formatInstant(lost?.from ?? from), formatInstant(lost?.to ?? to)];
   const evidence = lost
@@ -173,7 +186,7 @@ function contractJudged({ isOfContract, check }: Control, judged: Judged, { rang
 }
 
 /** `pass` and `fail` alone count: what could not be judged is told, and is no point either way. */
-function totalOf(controls: readonly ControlResult[]): Pick<Assessed, 'score' | 'status'> {
+function totalOf(controls: readonly ControlResult[]): Pick<AssessmentResult, 'score' | 'status'> {
   const count = (status: ControlResult['status']) => controls.filter((one) => one.status === status).length;
   const [passed, failed] = [count('pass'), count('fail')];
   const score = passed + failed === 0 ? 0 : Math.round((100 * passed) / (passed + failed));
@@ -181,7 +194,7 @@ function totalOf(controls: readonly ControlResult[]): Pick<Assessed, 'score' | '
 }
 
 function summaryOf(
-  { title, controls: all }: Catalogue,
+  { title, controls: all }: Catalog,
   controls: readonly ControlResult[],
   { from, to }: Period,
   gaps: readonly string[],

@@ -1,12 +1,12 @@
 import { newId } from '../base/ids.ts';
 import type { NoStatus, RecordDraft, StoredRecord } from '../base/record.ts';
 import { snapshotNameAt } from '../history/snapshot-record.ts';
-import type { Assessed } from './assess.ts';
+import type { AssessmentResult } from './assess.ts';
 import type { ControlResult, ControlStatus } from './control-result.ts';
 import type { Framework } from './frameworks.ts';
 
 /** A stored assessment without the results of its controls, which are in its pages. */
-export interface AssessmentSpec extends Omit<Assessed, 'controls'> {
+export interface AssessmentSpec extends Omit<AssessmentResult, 'controls'> {
   readonly framework: Framework;
   /** The name that the caller had for it. */
   readonly asked: string;

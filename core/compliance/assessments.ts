@@ -12,8 +12,8 @@ import { type AssessmentFields, type AssessmentRecord, assessmentDrafts, pageNam
 import type { ControlResult, ControlStatus } from './control-result.ts';
 import { driftDraft, driftEvents, driftedControls, previousAssessment } from './drift.ts';
 import { type Framework, frameworkOf } from './frameworks.ts';
-import { KEPT_MS } from './kept.ts';
-import { type Scanned, scanned } from './scan.ts';
+import { RETENTION_MS } from './retention.ts';
+import { type ScanPage, scanRecords } from './scan.ts';
 
 type StoreServices = Pick<NetworkServices, 'store'>;
 
@@ -118,9 +118,9 @@ export async function listAssessments(
   { store }: StoreServices,
   workspace: string,
   { framework, cursor, limit }: { framework?: string | undefined; cursor?: string | undefined; limit: number },
-): Promise<Scanned<AssessmentRow>> {
+): Promise<ScanPage<AssessmentRow>> {
   const wanted = framework === undefined ? undefined : frameworkOf(framework);
-  return scanned({ store }, workspace, 'Assessment', { cursor, limit }, (record) =>
+  return scanRecords({ store }, workspace, 'Assessment', { cursor, limit }, (record) =>
     wanted === undefined || record.spec.framework === wanted ? rowOf(record) : undefined,
   );
 }
@@ -163,7 +163,7 @@ export async function removeOldAssessments(
   { store, clock }: Pick<NetworkServices, 'store' | 'clock'>,
   workspace: string,
 ): Promise<number> {
-  const after = snapshotNameAt(clock.now() - KEPT_MS - 1);
+  const after = snapshotNameAt(clock.now() - RETENTION_MS - 1);
   const context: CommitContext = {
     actor: 'system:retention',
     reason: 'assessments past their time',

@@ -1,6 +1,6 @@
 import type { Change, Commit } from '../base/ports.ts';
 import { withRenames } from '../base/renames.ts';
-import { isOfKind } from '../base/written.ts';
+import { isOfKind } from '../base/written-record.ts';
 import { commitAt } from '../history/commits-between.ts';
 import type { NetworkStep } from '../history/network-moments.ts';
 import { sameAccess } from '../model/peer-access.ts';

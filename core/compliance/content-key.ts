@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { once } from '../base/once.ts';
+import { memoize } from '../base/memoize.ts';
 import type { StoredRecord } from '../base/record.ts';
 import { endOf, type StateMoment } from '../history/network-moments.ts';
 import type { NetworkState } from '../state/state.ts';
@@ -43,7 +43,7 @@ function recordsOf({ peers, policies, networks, agents }: NetworkState): StoredR
 }
 
 /** Kept beside the record: from one moment to the next nearly all are the same objects. */
-const hashOf = once(({ kind, name, uid, labels, annotations, spec, status }: StoredRecord) =>
+const hashOf = memoize(({ kind, name, uid, labels, annotations, spec, status }: StoredRecord) =>
   hashOfText(JSON.stringify([kind, name, uid, labels, annotations, spec, status])),
 );
 

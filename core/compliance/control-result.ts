@@ -53,7 +53,7 @@ export type ControlResult = {
 };
 
 /** The result of a control before it is put into words; `holds` as in a reading. */
-export interface Judged {
+export interface ControlJudgment {
   readonly holds: boolean | undefined;
   readonly evidence: string;
   readonly share: number | undefined;
@@ -67,7 +67,7 @@ const MAX_FAILING = 10;
 const MAX_EVIDENCE = 2_000;
 
 /** @param lost whether a part of the period is no longer kept: what holds in the rest of it is no proof then */
-export function controlResult(control: Control, judged: Judged, lost: boolean): ControlResult {
+export function controlResult(control: Control, judged: ControlJudgment, lost: boolean): ControlResult {
   const { id, title, check, strength, caveat, references } = control;
   const status = statusOf(control, judged.holds, lost);
   const isPassing = status === 'pass';

@@ -7,7 +7,7 @@ import type { NetworkServices } from '../state/services.ts';
 import type { AssessmentRecord, AssessmentSpec } from './assessment-record.ts';
 import type { ControlResult, ControlStatus } from './control-result.ts';
 import { type Framework, frameworkOf } from './frameworks.ts';
-import { type Scanned, scanned } from './scan.ts';
+import { type ScanPage, scanRecords } from './scan.ts';
 
 /** The change that a control fails since, where one is known. */
 export interface DriftCause {
@@ -126,9 +126,9 @@ export async function listDrift(
   { store }: Pick<NetworkServices, 'store'>,
   workspace: string,
   { framework, control, since, cursor, limit }: DriftQuery,
-): Promise<Scanned<DriftView>> {
+): Promise<ScanPage<DriftView>> {
   const wanted = framework === undefined ? undefined : frameworkOf(framework);
-  return scanned({ store }, workspace, 'ComplianceDrift', { cursor, limit }, ({ uid, spec }) => {
+  return scanRecords({ store }, workspace, 'ComplianceDrift', { cursor, limit }, ({ uid, spec }) => {
     // Names run from the newest to the oldest.
     if (since !== undefined && spec.at < since) return 'end';
     const controls = spec.controls.filter((one) => control === undefined || one.control === control);

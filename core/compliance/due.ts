@@ -13,7 +13,7 @@ export const ASSESSMENT_HOUR = 3;
 const A_MONDAY = 4 * DAY_MS;
 
 /** An assessment that is due, and the period that it is about. Milliseconds. */
-export interface Due {
+export interface DueAssessment {
   readonly at: number;
   readonly from: number;
   readonly to: number;
@@ -29,7 +29,7 @@ interface Rhythm {
  * The newest assessment that is due at `now`: about the day, week (from Monday), month or quarter that ended at the last
  * midnight on which one ends, by the clocks of a time zone. Due at 03:00; on a day that skips that hour when the clocks jump.
  */
-export function lastDue(now: number, rhythm: Rhythm, timeZone: string): Due {
+export function lastDue(now: number, rhythm: Rhythm, timeZone: string): DueAssessment {
   for (let start = beginOf(wallTime(now, timeZone), rhythm.cadence); ; start = moved(start, rhythm.cadence, -1)) {
     const due = dueOf(start, rhythm, timeZone);
     if (due.at <= now) return due;
@@ -45,7 +45,7 @@ export function nextDueAt(now: number, { cadence }: Rhythm, timeZone: string): n
 }
 
 /** @param start wall time of the midnight on which the period ends */
-function dueOf(start: number, { cadence, days }: Rhythm, timeZone: string): Due {
+function dueOf(start: number, { cadence, days }: Rhythm, timeZone: string): DueAssessment {
   const first = days === undefined ? moved(start, cadence, -1) : start - days * DAY_MS;
   return {
     at: instantOfWall(start + ASSESSMENT_HOUR * HOUR_MS, timeZone),

@@ -1,12 +1,12 @@
 import { workspaceById } from '../model/workspaces.ts';
+import { counted } from './check-result.ts';
 import { type FactReader, fails, holds, unknown } from './facts/fact.ts';
 import { INSTALLATION_FACTS } from './facts/installation.ts';
 import { verifiedLog } from './facts/log.ts';
 import { SIGN_IN_FACTS } from './facts/people.ts';
 import { accessReview, activityReview, policyReview } from './facts/reviews.ts';
 import { tokenAges } from './facts/token-ages.ts';
-import { KEPT_YEARS } from './kept.ts';
-import { counted } from './reading.ts';
+import { RETENTION_YEARS } from './retention.ts';
 
 const DAY_MS = 86_400_000;
 const LEAST_REPORT_YEARS = 6;
@@ -50,8 +50,8 @@ export const FACTS = {
     );
   },
   'report-retention': async () => {
-    const evidence = `Assessments are kept ${KEPT_YEARS} years; ${LEAST_REPORT_YEARS} are asked for.`;
-    if (KEPT_YEARS >= LEAST_REPORT_YEARS) return holds(evidence);
+    const evidence = `Assessments are kept ${RETENTION_YEARS} years; ${LEAST_REPORT_YEARS} are asked for.`;
+    if (RETENTION_YEARS >= LEAST_REPORT_YEARS) return holds(evidence);
     return fails(evidence, `An auditor keeps a copy of each assessment for ${LEAST_REPORT_YEARS} years elsewhere.`);
   },
   capacity: async ({ services, workspace }) => {

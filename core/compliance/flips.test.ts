@@ -7,7 +7,7 @@ import type { PolicySpec } from '../model/policy.ts';
 import type { ComplianceSettings } from '../model/workspaces.ts';
 import { buildCompiler } from '../state/compiled.ts';
 import type { NetworkState } from '../state/state.ts';
-import { catalogueOf } from './catalogue.ts';
+import { catalogOf } from './catalog.ts';
 import { checkOf } from './checks/index.ts';
 import { flippedControls, frameworksInForce, type Side } from './flips.ts';
 import { FRAMEWORKS } from './frameworks.ts';
@@ -96,7 +96,7 @@ const compliance: ComplianceSettings = { cde: ['role=db'], ephi: ['role=bot'], s
 function alone(state: NetworkState, at: number): ReadonlyMap<string, string> {
   return new Map(
     FRAMEWORKS.flatMap((framework) => {
-      const { scope, subject, controls } = catalogueOf(framework);
+      const { scope, subject, controls } = catalogOf(framework);
       const rule = scopeRule(scope, { compliance });
       const fixed = { rule, subject, sources: compliance.sources ?? [], reviewOf: () => undefined };
       const view = viewer(fixed)(state, at);

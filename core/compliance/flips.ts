@@ -1,11 +1,11 @@
 import type { WorkspaceSettings } from '../model/workspaces.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import type { NetworkState } from '../state/state.ts';
-import { catalogueOf } from './catalogue.ts';
+import { catalogOf } from './catalog.ts';
+import { type CheckResult, listed } from './check-result.ts';
 import { type CheckName, checkOf } from './checks/index.ts';
 import { type ControlStatus, statusOf } from './control-result.ts';
-import { type Catalogue, type Control, FRAMEWORKS, type Framework } from './frameworks.ts';
-import { listed, type Reading } from './reading.ts';
+import { type Catalog, type Control, FRAMEWORKS, type Framework } from './frameworks.ts';
 import { type ScopeRule, scopeRule } from './scope.ts';
 import type { View } from './view.ts';
 
@@ -37,7 +37,7 @@ type Settings = Pick<WorkspaceSettings, 'compliance'>;
  * Where they name none, labels say who is concerned: a framework whose data one of these devices has. SOC 2 is about
  * every peer, so it has to be named.
  */
-export function frameworksInForce({ compliance }: Settings, devices: Iterable<Labelled>): Framework[] {
+export function frameworksInForce({ compliance }: Settings, devices: Iterable<LabeledPeer>): Framework[] {
   const scheduled = (framework: Framework) => compliance?.schedules?.[framework]?.enabled === true;
   const named = compliance?.frameworks;
   const all = [...devices];
@@ -47,16 +47,16 @@ export function frameworksInForce({ compliance }: Settings, devices: Iterable<La
   });
 }
 
-interface Labelled {
+interface LabeledPeer {
   readonly labels: Parameters<ScopeRule['includes']>[0];
 }
 
-function peersOf(...sides: readonly Pick<Side, 'state'>[]): Labelled[] {
+function peersOf(...sides: readonly Pick<Side, 'state'>[]): LabeledPeer[] {
   return sides.flatMap(({ state }) => [...state.peers.values()]);
 }
 
-function hasData(framework: Framework, settings: Settings, devices: readonly Labelled[]): boolean {
-  const { scope } = catalogueOf(framework);
+function hasData(framework: Framework, settings: Settings, devices: readonly LabeledPeer[]): boolean {
+  const { scope } = catalogOf(framework);
   if (scope === 'everyone') return false;
   const { includes } = scopeRule(scope, settings);
   return devices.some(({ labels }) => includes(labels));
@@ -73,7 +73,7 @@ export function judgedControls(
   frameworks: readonly Framework[] = frameworksInForce(settings, peersOf(before, after)),
 ): ControlFlip[] {
   return frameworks.flatMap((framework) => {
-    const catalogue = catalogueOf(framework);
+    const catalogue = catalogOf(framework);
     const [was, is] = [before, after].map((side) => judgeOf(viewOf(side, catalogue, settings)));
     return catalogue.controls.filter(restsOnState).flatMap((control): ControlFlip[] => {
       const [old, now] = [was?.(control.check), is?.(control.check)];
@@ -106,7 +106,7 @@ export function touchedControls(before: Side, after: Side, settings: Settings): 
 }
 
 function scopeFlip(framework: Framework, before: Side, after: Side, settings: Settings): ControlFlip[] {
-  const { includes } = scopeRule(catalogueOf(framework).scope, settings);
+  const { includes } = scopeRule(catalogOf(framework).scope, settings);
   const inScope = new Set(
     [...before.state.peers.values()].filter(({ labels }) => includes(labels)).map(({ uid }) => uid),
   );
@@ -158,15 +158,15 @@ function restsOnState({ check }: Pick<Control, 'check'>): boolean {
   return own.on === 'state' && own.atEachMoment !== true;
 }
 
-function viewOf({ state, at, reach }: Side, { scope, subject }: Catalogue, settings: Settings): View {
+function viewOf({ state, at, reach }: Side, { scope, subject }: Catalog, settings: Settings): View {
   const sources = settings.compliance?.sources ?? [];
   // Only checks that are asked at each moment look at who reviewed what.
   return { state, at, reach, rule: scopeRule(scope, settings), subject, sources, reviewOf: () => undefined };
 }
 
 /** Asks each check once; several controls may rest on it. */
-function judgeOf(view: View): (name: CheckName) => Reading | undefined {
-  const readings = new Map<CheckName, Reading | undefined>();
+function judgeOf(view: View): (name: CheckName) => CheckResult | undefined {
+  const readings = new Map<CheckName, CheckResult | undefined>();
   return (name) => {
     if (!readings.has(name)) {
       const check = checkOf(name);

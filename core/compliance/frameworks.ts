@@ -20,7 +20,7 @@ export interface Control {
   readonly isOfContract?: true;
 }
 
-export interface Catalogue {
+export interface Catalog {
   readonly framework: Framework;
   readonly title: string;
   readonly scope: DataScope;

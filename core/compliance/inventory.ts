@@ -49,14 +49,14 @@ export interface Credential {
 /** Longer than any line that delegation makes. */
 const MAX_LINE = 8;
 
-interface Place {
+interface InventoryPosition {
   readonly section: number;
   readonly after: string;
 }
 
 type Uses = Pick<NetworkServices, 'store' | 'clock' | 'keys'>;
-type Section = (services: Uses, workspace: string, after: string, limit: number) => Promise<readonly Named[]>;
-interface Named extends Credential {
+type Section = (services: Uses, workspace: string, after: string, limit: number) => Promise<readonly InventoryEntry[]>;
+interface InventoryEntry extends Credential {
   /** The position after which a cursor continues. */
   readonly key: string;
 }
@@ -89,8 +89,8 @@ export async function inventory(
   }: { readonly cursor: string | undefined; readonly limit: number; readonly installation: boolean },
 ): Promise<{ readonly items: readonly Credential[]; readonly next?: string }> {
   const sections = installation ? [...SECTIONS, ...OF_INSTALLATION] : SECTIONS;
-  const items: Named[] = [];
-  const start = placeOf(cursor);
+  const items: InventoryEntry[] = [];
+  const start = positionOf(cursor);
   for (let at = start.section; at < sections.length; at += 1) {
     const after = at === start.section ? start.after : '';
     const found = (await sections[at]?.(services, workspace, after, limit - items.length + 1)) ?? [];
@@ -103,18 +103,23 @@ export async function inventory(
   return { items };
 }
 
-function placeOf(cursor: string | undefined): Place {
+function positionOf(cursor: string | undefined): InventoryPosition {
   if (cursor === undefined) return { section: 0, after: '' };
   const dot = cursor.indexOf('.');
   return { section: Number(cursor.slice(0, dot)), after: cursor.slice(dot + 1) };
 }
 
-async function peerKeys({ store, clock }: Uses, workspace: string, after: string, limit: number): Promise<Named[]> {
+async function peerKeys(
+  { store, clock }: Uses,
+  workspace: string,
+  after: string,
+  limit: number,
+): Promise<InventoryEntry[]> {
   const { items } = await store.list(workspace, 'MeshPeer', { limit, ...(after !== '' && { after }) });
   return items.map((peer) => peerKey(peer, clock.now()));
 }
 
-function peerKey(peer: PeerRecord, now: number): Named {
+function peerKey(peer: PeerRecord, now: number): InventoryEntry {
   const { name, uid, spec, status, createdAt } = peer;
   const ends = spec.expiresAt === undefined ? undefined : parseInstant(spec.expiresAt);
   const isOver = status.phase === 'revoked' || status.phase === 'expired' || hasEnded(spec, now);
@@ -142,7 +147,7 @@ function tokens(kind: TokenRecord['spec']['kind'], type: Credential['type']): Se
   return async ({ store, clock }, workspace, after, limit) => {
     const { items } = await store.list(workspace, 'Token', { after: after === '' ? prefix : after, limit });
     const own = items.filter(({ name }) => name.startsWith(prefix));
-    const named = own.map(async (token): Promise<Named> => {
+    const named = own.map(async (token): Promise<InventoryEntry> => {
       const { name, uid, spec, createdAt } = token;
       return {
         key: name,
@@ -187,10 +192,10 @@ async function nameOf(services: Pick<Uses, 'store'>, account: string | undefined
   return account === undefined ? undefined : (await accountById(services, account))?.name;
 }
 
-async function webhooks(services: Uses, workspace: string, after: string, limit: number): Promise<Named[]> {
+async function webhooks(services: Uses, workspace: string, after: string, limit: number): Promise<InventoryEntry[]> {
   const { store } = services;
   const { items } = await store.list(workspace, 'Webhook', { limit, ...(after !== '' && { after }) });
-  const named = items.map(async (webhook): Promise<Named> => {
+  const named = items.map(async (webhook): Promise<InventoryEntry> => {
     const { name, uid, spec, createdAt } = webhook;
     return {
       key: name,
@@ -218,7 +223,7 @@ export async function webhookOwner(
 }
 
 /** At most one of each name: they come on one page, of as many as are asked for. */
-async function schedules(services: Uses, workspace: string, after: string, limit: number): Promise<Named[]> {
+async function schedules(services: Uses, workspace: string, after: string, limit: number): Promise<InventoryEntry[]> {
   const { spec } = await workspaceById(services, workspace);
   const named = SCHEDULE_NAMES.toSorted().flatMap((name) =>
     name > after && scheduleIn(spec.settings, name) ? [scheduleEntry(services, spec, name)] : [],
@@ -226,7 +231,7 @@ async function schedules(services: Uses, workspace: string, after: string, limit
   return (await Promise.all(named)).slice(0, limit);
 }
 
-async function scheduleEntry(services: Uses, spec: WorkspaceSpec, name: ScheduleName): Promise<Named> {
+async function scheduleEntry(services: Uses, spec: WorkspaceSpec, name: ScheduleName): Promise<InventoryEntry> {
   const unknown = { since: undefined, ends: undefined, madeBy: undefined, grants: undefined } as const;
   const isOff = name !== 'reviews' && spec.settings.compliance?.schedules?.[name]?.enabled === false;
   const owner = await nameOf(services, spec.scheduleOwners?.[name]?.id);
@@ -245,8 +250,8 @@ async function installationKeys({ store, clock, keys }: Uses, _workspace: string
     grants: undefined,
     owner: undefined,
   } as const;
-  const all: Named[] = [
-    ...keys.logs.keys.map(({ from, until }, index): Named => {
+  const all: InventoryEntry[] = [
+    ...keys.logs.keys.map(({ from, until }, index): InventoryEntry => {
       const key = `0.${String(index).padStart(6, '0')}`;
       const state = until === undefined ? 'in use' : 'ended';
       return {

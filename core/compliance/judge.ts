@@ -1,18 +1,18 @@
 import { formatInstant } from '../base/time.ts';
 import { failingChange, failingOf } from './causes.ts';
 import type { NetworkChangeRecord } from './changes.ts';
+import { counted, listed } from './check-result.ts';
 import type { ChangeCheck, FactCheck, SnapshotCheck, StateCheck } from './checks/check.ts';
-import type { FailingInterval, Judged } from './control-result.ts';
+import type { ControlJudgment, FailingInterval } from './control-result.ts';
 import type { FactContext } from './facts/fact.ts';
 import { FACTS } from './facts.ts';
-import { counted, listed } from './reading.ts';
 import { NO_REMEDY, type Remediation } from './remedies.ts';
 import type { SnapshotDays } from './snapshot-days.ts';
 import { passingShare, type Span } from './timeline.ts';
 
 /** Failing intervals of which the cause is looked up, and told in evidence. */
 const MAX_LOOKED_UP = 10;
-const MAX_TOLD = 3;
+const MAX_LISTED = 3;
 const NOTHING_KNOWN = 'Nothing is known of the network in the period.';
 
 /** @param last what is told of the end of the period */
@@ -22,7 +22,7 @@ export async function judgeSpans(
   { spans, last }: { readonly spans: readonly Span[]; readonly last: string },
   remedyOf: (check: StateCheck) => Remediation,
   check: StateCheck,
-): Promise<Judged> {
+): Promise<ControlJudgment> {
   const share = passingShare(spans);
   const failing = await failingOf(services, workspace, spans, MAX_LOOKED_UP);
   const holds = share === undefined ? undefined : failing.length === 0;
@@ -43,9 +43,9 @@ function endText(span: Span | undefined, last: string): string {
 
 function failingText(failing: readonly FailingInterval[]): string {
   const told = failing
-    .slice(0, MAX_TOLD)
+    .slice(0, MAX_LISTED)
     .map(({ from, to, facts, begun_by: begun }) => `from ${from} to ${to}${begunText(begun)}: ${facts}`);
-  const left = failing.length - MAX_TOLD;
+  const left = failing.length - MAX_LISTED;
   return left > 0 ? `${told.join(' ')} ${left} more.` : told.join(' ');
 }
 
@@ -65,7 +65,7 @@ function nothingToJudge(last: string): string {
 export function judgeChanges(
   { noun, isMeant, fault, remedy, aside }: ChangeCheck,
   all: readonly NetworkChangeRecord[],
-): Judged {
+): ControlJudgment {
   const meant = all.filter(isMeant);
   const failing = meant.flatMap((change) => {
     const found = fault(change);
@@ -77,7 +77,7 @@ export function judgeChanges(
     meant.length === 0
       ? `0 ${noun}s in the period.`
       : `${passing} of ${counted(meant.length, noun)} in the period pass.`,
-    failing.length === 0 ? '' : `Not: ${listed(failing.map(changeText), MAX_TOLD, '; ')}.`,
+    failing.length === 0 ? '' : `Not: ${listed(failing.map(changeText), MAX_LISTED, '; ')}.`,
     meant.length > 0 && failing.length === 0
       ? `Revisions ${listed(meant.map(({ revision }) => String(revision)))}.`
       : '',
@@ -107,7 +107,7 @@ function changeText({ from, facts, begun_by: by }: FailingInterval): string {
   return `revision ${by?.revision} (${listed(by?.resources ?? [], 2)}) by ${by?.actor}${workflow} at ${from}: ${facts}`;
 }
 
-export async function judgeFact({ fact }: FactCheck, context: FactContext): Promise<Judged> {
+export async function judgeFact({ fact }: FactCheck, context: FactContext): Promise<ControlJudgment> {
   const { holds, evidence, remedy, isOfPeriod } = await FACTS[fact](context);
   const now = formatInstant(context.services.clock.now());
   return {
@@ -120,7 +120,7 @@ export async function judgeFact({ fact }: FactCheck, context: FactContext): Prom
   };
 }
 
-export function judgeDays({ remedy }: SnapshotCheck, { due, missing }: SnapshotDays): Judged {
+export function judgeDays({ remedy }: SnapshotCheck, { due, missing }: SnapshotDays): ControlJudgment {
   const isNothing = due.length === 0;
   const evidence = isNothing
     ? 'No daily snapshot was due in the period.'

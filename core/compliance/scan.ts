@@ -5,7 +5,7 @@ const PAGE = 200;
 /** Records that one call looks at: of those that a filter leaves out there may be any number. */
 export const MAX_SCANNED = 2_000;
 
-export interface Scanned<T> {
+export interface ScanPage<T> {
   readonly items: readonly T[];
   /** Name of the last record that was looked at, where there may be more; then `items` may be fewer than asked for. */
   readonly next?: string;
@@ -16,13 +16,13 @@ export interface Scanned<T> {
  *
  * @param wanted returns undefined to skip a record, and `'end'` where no further record can match
  */
-export async function scanned<K extends Kind, T>(
+export async function scanRecords<K extends Kind, T>(
   { store }: Pick<NetworkServices, 'store'>,
   workspace: string,
   kind: K,
   { cursor, limit }: { readonly cursor?: string | undefined; readonly limit: number },
   wanted: (record: StoredRecord<K>) => T | undefined | 'end',
-): Promise<Scanned<T>> {
+): Promise<ScanPage<T>> {
   const items: T[] = [];
   for (let after = cursor, count = 0; ; ) {
     const page = await store.list(workspace, kind, { limit: PAGE, ...(after !== undefined && { after }) });

@@ -1,6 +1,6 @@
 import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
-import { serialised } from '../base/serialise.ts';
+import { serialized } from '../base/serialize.ts';
 import { formatInstant } from '../base/time.ts';
 import { updateWorkspace } from '../identity/change-workspace.ts';
 import {
@@ -59,7 +59,7 @@ function updateSchedules(change: (now: Schedules) => Schedules | null, context: 
   const patch = ({ spec }: WorkspaceRecord) => ({
     settings: { compliance: { schedules: change(spec.settings.compliance?.schedules ?? {}) } },
   });
-  return serialised(context.services.store, SYSTEM_WORKSPACE, () => updateWorkspace(patch, context));
+  return serialized(context.services.store, SYSTEM_WORKSPACE, () => updateWorkspace(patch, context));
 }
 
 function viewsOf({ spec }: WorkspaceRecord, now: number): ScheduleView[] {

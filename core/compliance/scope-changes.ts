@@ -1,11 +1,11 @@
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { Change } from '../base/ports.ts';
 import { formatInstant } from '../base/time.ts';
-import { isOfKind } from '../base/written.ts';
+import { isOfKind } from '../base/written-record.ts';
 import type { NetworkStep } from '../history/network-moments.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import type { NetworkServices } from '../state/services.ts';
-import { counted, listed } from './reading.ts';
+import { counted, listed } from './check-result.ts';
 import type { ScopeRule } from './scope.ts';
 
 /** Entries of the audit log about one workspace that are looked at. */

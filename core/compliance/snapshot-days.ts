@@ -1,4 +1,4 @@
-import { lastDaily, nextDaily } from '../history/daily.ts';
+import { lastDaily, nextDaily } from '../history/daily-schedule.ts';
 import { listSnapshots } from '../history/snapshots.ts';
 import type { NetworkServices } from '../state/services.ts';
 

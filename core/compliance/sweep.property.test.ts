@@ -4,7 +4,7 @@ import { playHistory, randomHistory } from '../../test/kits/plane/random-history
 import { formatInstant } from '../base/time.ts';
 import type { WorkspaceSettings } from '../model/workspaces.ts';
 import { assessPeriod } from './assess.ts';
-import { catalogueOf } from './catalogue.ts';
+import { catalogOf } from './catalog.ts';
 import { checkOf } from './checks/index.ts';
 import type { FailingInterval } from './control-result.ts';
 import { scopeRule } from './scope.ts';
@@ -19,7 +19,7 @@ const FRAMEWORKS = [
 
 /** The controls that are judged by states alone; who reviewed a policy is asked of its commit. */
 function controlsOf(framework: (typeof FRAMEWORKS)[number][0]) {
-  return catalogueOf(framework).controls.filter(({ check }) => {
+  return catalogOf(framework).controls.filter(({ check }) => {
     return checkOf(check).on === 'state' && check !== 'running-as-approved';
   });
 }

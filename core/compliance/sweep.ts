@@ -3,13 +3,13 @@ import type { NetworkMoments, StateMoment } from '../history/network-moments.ts'
 import { endOf } from '../history/network-moments.ts';
 import { buildCompiler } from '../state/compiled.ts';
 import type { NetworkState } from '../state/state.ts';
+import type { CheckResult } from './check-result.ts';
 import type { StateCheck } from './checks/check.ts';
 import type { CheckName } from './checks/index.ts';
 import { checkOf } from './checks/index.ts';
 import { graceDeadlines } from './checks/people.ts';
 import { keyDeadlines } from './checks/transport.ts';
 import { ContentKey } from './content-key.ts';
-import type { Reading } from './reading.ts';
 import { type Span, Timeline } from './timeline.ts';
 import type { View } from './view.ts';
 
@@ -23,7 +23,7 @@ export const deadlinesOf = (record: Parameters<typeof endOf>[0]): number[] => [
   ...graceDeadlines(record),
 ];
 
-export interface Swept {
+export interface SweepResult {
   readonly spans: ReadonlyMap<CheckName, readonly Span[]>;
   /** The details of the last state, by check. */
   readonly last: ReadonlyMap<CheckName, string>;
@@ -61,13 +61,13 @@ export function sweep(
   to: number,
   names: readonly CheckName[],
   viewAt: ViewAt,
-): Swept {
+): SweepResult {
   const checks = names.flatMap((name): (readonly [CheckName, StateCheck])[] => {
     const check = checkOf(name);
     return check.on === 'state' ? [[name, check]] : [];
   });
   const timelines = new Map(checks.map(([name]) => [name, new Timeline()]));
-  const known = new Map<string, ReadonlyMap<CheckName, Reading>>();
+  const known = new Map<string, ReadonlyMap<CheckName, CheckResult>>();
   const keys = new ContentKey(start);
   let last: StateMoment | undefined;
   for (const moment of moments) {
@@ -84,12 +84,12 @@ export function sweep(
   }
   return {
     spans: new Map([...timelines].map(([name, timeline]) => [name, timeline.end(to)])),
-    last: last ? toldOf(checks, viewAt(last.state, Math.max(last.at, to))) : new Map(),
+    last: last ? detailsOf(checks, viewAt(last.state, Math.max(last.at, to))) : new Map(),
     states: known.size,
   };
 }
 
-function toldOf(checks: readonly (readonly [CheckName, StateCheck])[], view: View): Map<CheckName, string> {
+function detailsOf(checks: readonly (readonly [CheckName, StateCheck])[], view: View): Map<CheckName, string> {
   return new Map(
     checks.map(([name, { judge, detail }]) => {
       const { holds, facts } = judge(view);

@@ -1,6 +1,6 @@
 import type { StateMoment } from '../history/network-moments.ts';
 import { endedAt } from '../history/pair/causes.ts';
-import type { Reading } from './reading.ts';
+import type { CheckResult } from './check-result.ts';
 
 /** A span in which a check said the same: up to but without `to`; of one instant where both are equal. */
 export interface Span {
@@ -26,7 +26,7 @@ export class Timeline {
   readonly #spans: Span[] = [];
   #open: Omit<Span, 'to'> | undefined;
 
-  add(moment: StateMoment, { holds, facts }: Reading): void {
+  add(moment: StateMoment, { holds, facts }: CheckResult): void {
     if (this.#open && this.#open.holds === holds) return;
     const { at, revision, changes } = moment;
     const isTime = changes.length === 0;

@@ -1,7 +1,7 @@
-import { once } from '../base/once.ts';
+import { memoize } from '../base/memoize.ts';
 import { hasEnded } from '../base/time.ts';
-import { endOf, isolates, isSubject, rulesOf } from '../model/meaning.ts';
 import { type PolicySpec, policySpecSchema, type Rule } from '../model/policy.ts';
+import { endOf, isolates, isSubject, rulesOf } from '../model/policy-match.ts';
 import type { PeerRecord, PolicyRecord } from '../model/resources.ts';
 import { selectsEveryone } from '../model/selector.ts';
 import type { Reachability } from '../reachability/reachability.ts';
@@ -32,7 +32,7 @@ export interface View {
 }
 
 /** Peers that take part: approved, and neither they nor their agents have ended. */
-export const livePeers = once(({ state, at }: View): readonly PeerRecord[] =>
+export const livePeers = memoize(({ state, at }: View): readonly PeerRecord[] =>
   [...state.peers.values()].filter((peer) => {
     const { spec, status } = peer;
     if (status.phase !== 'ready' || hasEnded(spec, at)) return false;
@@ -41,14 +41,14 @@ export const livePeers = once(({ state, at }: View): readonly PeerRecord[] =>
   }),
 );
 
-export const peersInScope = once((view: View): readonly PeerRecord[] =>
+export const peersInScope = memoize((view: View): readonly PeerRecord[] =>
   livePeers(view).filter(({ labels }) => view.rule.includes(labels)),
 );
 
-const readSpec = once(({ spec }: PolicyRecord) => policySpecSchema.safeParse(spec));
+const readSpec = memoize(({ spec }: PolicyRecord) => policySpecSchema.safeParse(spec));
 
 /** Policies that count at the instant; one that cannot be read allows nothing and is left out. */
-export const policiesInForce = once(({ state, at }: View): readonly InForce[] =>
+export const policiesInForce = memoize(({ state, at }: View): readonly InForce[] =>
   [...state.policies.values()].flatMap((policy) => {
     const { success, data } = readSpec(policy);
     return success && endOf(data) > at ? [{ policy, spec: data }] : [];
@@ -57,8 +57,8 @@ export const policiesInForce = once(({ state, at }: View): readonly InForce[] =>
 
 /** The policies in force that isolate whom they select, those about everyone first: mostly one of these decides. */
 const isolating = {
-  ingress: once((view: View) => isolatingIn(view, 'ingress')),
-  egress: once((view: View) => isolatingIn(view, 'egress')),
+  ingress: memoize((view: View) => isolatingIn(view, 'ingress')),
+  egress: memoize((view: View) => isolatingIn(view, 'egress')),
 };
 
 function isolatingIn(view: View, direction: Direction): readonly InForce[] {
@@ -82,8 +82,8 @@ export interface AllowRule extends InForce {
 
 /** The rules of ALLOW policies in force by which somebody reaches a peer in scope, or it somebody. */
 export const rulesAtScope: Readonly<Record<Direction, (view: View) => readonly AllowRule[]>> = {
-  ingress: once((view: View) => rulesIn(view, 'ingress')),
-  egress: once((view: View) => rulesIn(view, 'egress')),
+  ingress: memoize((view: View) => rulesIn(view, 'ingress')),
+  egress: memoize((view: View) => rulesIn(view, 'egress')),
 };
 
 function rulesIn(view: View, direction: Direction): AllowRule[] {

@@ -16,7 +16,7 @@ export interface Compute<Services> {
 }
 
 /** Does computations away from the thread that serves everyone. */
-export interface ComputeElsewhere {
+export interface RemoteCompute {
   /** As {@link Compute.run}; it writes nothing. */
   compute(call: ComputationCall): Promise<JsonText>;
 }

@@ -1,7 +1,7 @@
 import { isAgentId } from '../base/ids.ts';
 
 /** Whose call it is: places are shared first between tenants (workspaces), then between the callers of each. */
-export interface Share {
+export interface QueueOwner {
   readonly tenant: string;
   readonly principal: string;
 }
@@ -16,9 +16,9 @@ export interface QueueLimits {
 }
 
 /** Whose limit is reached. */
-export type Full = 'everyone' | 'tenant' | 'principal';
+export type ReachedLimit = 'everyone' | 'tenant' | 'principal';
 
-interface Entry<T> extends Share {
+interface Entry<T> extends QueueOwner {
   readonly item: T;
 }
 
@@ -44,7 +44,7 @@ export class FairQueue<T> {
   }
 
   /** @returns whose limit is reached where there is no room; undefined once the item waits. */
-  push({ tenant, principal }: Share, item: T): Full | undefined {
+  push({ tenant, principal }: QueueOwner, item: T): ReachedLimit | undefined {
     const callers = this.#tenants.get(tenant) ?? new Map<string, Entry<T>[]>();
     const own = callers.get(principal) ?? [];
     if (this.#size >= this.#limits.total) return 'everyone';
@@ -59,7 +59,7 @@ export class FairQueue<T> {
   }
 
   /** The next in turn among the tenants that may have one more. */
-  shift(mayRun: (tenant: string) => boolean = () => true): (Share & { readonly item: T }) | undefined {
+  shift(mayRun: (tenant: string) => boolean = () => true): (QueueOwner & { readonly item: T }) | undefined {
     const turnOf = (tenant: string) => this.#turns.get(tenant) ?? 0;
     let next: string | undefined;
     for (const tenant of this.#tenants.keys()) {
@@ -88,7 +88,7 @@ export class FairQueue<T> {
   }
 
   /** @returns whether it was still waiting. */
-  remove({ tenant, principal }: Share, item: T): boolean {
+  remove({ tenant, principal }: QueueOwner, item: T): boolean {
     const callers = this.#tenants.get(tenant);
     const own = callers?.get(principal);
     const index = own?.findIndex((entry) => entry.item === item) ?? -1;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lazily } from '../base/lazily.ts';
 import { countPairs } from '../reachability/matrix.ts';
 import { type OutsideGroup, outsideGroups, textOfRanges } from '../reachability/outside.ts';
-import { type Allowed, tooManyPorts } from '../reachability/port-sets.ts';
+import { type AllowedPorts, tooManyPorts } from '../reachability/port-sets.ts';
 import { diffGroups } from '../reachability/reach-diff.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import { type PortSpan, spansOf, subtract } from './port-spans.ts';
@@ -143,11 +143,11 @@ export const MAX_EFFECT_RANGES = 250_000;
  *
  * @throws MeshError `payload_too_large` for more than {@link MAX_EFFECT_RANGES}
  */
-function deltas(): (old: Allowed, now: Allowed) => Delta {
+function deltas(): (old: AllowedPorts, now: AllowedPorts) => Delta {
   let ranges = 0;
-  const known = new Map<Allowed, Map<Allowed, Delta>>();
+  const known = new Map<AllowedPorts, Map<AllowedPorts, Delta>>();
   return (old, now) => {
-    const of = known.get(old) ?? new Map<Allowed, Delta>();
+    const of = known.get(old) ?? new Map<AllowedPorts, Delta>();
     known.set(old, of);
     const found = of.get(now);
     if (found) return found;

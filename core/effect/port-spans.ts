@@ -1,5 +1,5 @@
 import type { Protocol } from '../model/policy.ts';
-import type { Allowed } from '../reachability/port-sets.ts';
+import type { AllowedPorts } from '../reachability/port-sets.ts';
 
 /** Ports of one protocol, both ends included; ICMP has none. */
 export interface PortSpan {
@@ -16,7 +16,7 @@ const EVERY: readonly PortSpan[] = [
   { protocol: 'ICMP' },
 ];
 
-export function spansOf(allowed: Allowed): readonly PortSpan[] {
+export function spansOf(allowed: AllowedPorts): readonly PortSpan[] {
   return allowed === 'ALL' ? EVERY : allowed;
 }
 

@@ -3,7 +3,7 @@ import type { Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { isProofOf } from '../model/public-key.ts';
 import type { PeerRecord } from '../model/resources.ts';
-import { changedItself } from '../peers/changed-itself.ts';
+import { afterSelfChange } from '../peers/self-change.ts';
 import type { NetworkServices } from '../state/services.ts';
 
 /** A public key that a device wants to go by. */
@@ -64,7 +64,7 @@ export function isAllowedByOldKey(
  */
 export function provenOps(peer: PeerRecord, isProven: boolean, now: number): Op[] {
   if (!isProven || peer.status.proven) return [];
-  const record = { ...draftOf(peer), status: { ...changedItself(peer.status, now), proven: true } };
+  const record = { ...draftOf(peer), status: { ...afterSelfChange(peer.status, now), proven: true } };
   return [{ op: 'update', record, revision: peer.revision }];
 }
 

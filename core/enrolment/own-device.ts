@@ -3,23 +3,23 @@ import { MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import type { Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
-import { serialised } from '../base/serialise.ts';
+import { serialized } from '../base/serialize.ts';
 import { formatInstant, hasEnded, parseInstant } from '../base/time.ts';
-import { writtenRecord } from '../base/written.ts';
-import { placesOf } from '../changes/place-index.ts';
-import { endsAhead } from '../graph/ends.ts';
+import { writtenRecord } from '../base/written-record.ts';
+import { slotIndexOf } from '../changes/slot-index.ts';
+import { futureViews } from '../graph/future-views.ts';
 import { graphFor } from '../graph/graph-for.ts';
-import { prepareInTurns } from '../graph/prepared.ts';
+import { prepareInSlices } from '../graph/prepare-rows.ts';
 import { viewsOf } from '../graph/views.ts';
 import { renewToken } from '../identity/device-token.ts';
 import { lookUpById } from '../model/find.ts';
 import type { FullGraph } from '../model/graph.ts';
-import type { Said } from '../model/hearings.ts';
+import type { NodeReport } from '../model/received-heartbeats.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import { slugOf } from '../model/workspaces.ts';
-import { changedIdentity } from '../peers/changed-itself.ts';
-import { heardOf, leftBy } from '../peers/presence.ts';
-import { dueCheckpoint, newestCheckpoint, takeWitness } from '../peers/witnessed.ts';
+import { recordDeparture, recordHeartbeat } from '../peers/presence.ts';
+import { changedIdentity } from '../peers/self-change.ts';
+import { dueCheckpoint, newestCheckpoint, recordWitness } from '../peers/witness-reports.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import {
@@ -69,8 +69,8 @@ export async function ownGraph(context: OwnDeviceCall): Promise<FullGraph> {
   const { peer, state } = await ownPeer(context);
   const now = services.clock.now();
   const reachability = services.states.reachability(state, now);
-  const ahead = endsAhead(services.states, state, now);
-  await prepareInTurns(services, reachability, () => ahead.map((then) => then.reachability));
+  const ahead = futureViews(services.states, state, now);
+  await prepareInSlices(services, reachability, () => ahead.map((then) => then.reachability));
   return graphFor(state, viewsOf(state, reachability, ahead), peer, {
     epoch: services.nodeAccess.graphEpoch,
     reason: 'requested',
@@ -106,19 +106,19 @@ export async function busAccess(context: OwnDeviceCall): Promise<{ signalingUrl:
  */
 export async function heartbeat(
   context: OwnDeviceCall,
-  { leaving, ...said }: Said & { readonly leaving?: true | undefined } = {},
+  { leaving, ...said }: NodeReport & { readonly leaving?: true | undefined } = {},
 ): Promise<{ peer: PeerRecord; version: number; at: number; checkpoint: string | null }> {
   const { services, workspace } = context;
   const { peer } = await ownPeer(context);
   const { reason: _, ...commit } = commitContext(context, '');
   if (leaving) {
-    await leftBy(services, workspace, peer.uid, commit);
+    await recordDeparture(services, workspace, peer.uid, commit);
   } else {
     services.hearings?.add({ ...said, workspace, peer: peer.uid, at: services.clock.now() });
-    await heardOf(services, workspace, peer.uid, commit, said.version);
+    await recordHeartbeat(services, workspace, peer.uid, commit, said.version);
     services.paths.report(workspace, peer.uid, said.paths ?? []);
   }
-  if (said.witnessed) await takeWitness(services, workspace, peer, said.witnessed);
+  if (said.witnessed) await recordWitness(services, workspace, peer, said.witnessed);
   const { revision } = await services.states.current(workspace);
   const checkpoint = await dueCheckpoint(services, workspace, peer.uid);
   return { peer, version: revision, at: services.clock.now(), checkpoint };
@@ -137,9 +137,9 @@ export async function rotateKey(
   const { services, workspace, caller } = context;
   const { publicKey } = claim;
   const isProven = checkProof(services, claim, caller.id);
-  return serialised(services.store, workspace, async () => {
+  return serialized(services.store, workspace, async () => {
     const { peer, state } = await ownPeer(context);
-    const holder = placesOf(state).peerWithKey(publicKey);
+    const holder = slotIndexOf(state).peerWithKey(publicKey);
     if (holder && holder.uid !== peer.uid) {
       throw new MeshError('conflict', 'This public key is registered already: make a new key.');
     }

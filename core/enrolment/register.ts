@@ -4,10 +4,10 @@ import { invalidInput, MeshError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
-import { serialised } from '../base/serialise.ts';
+import { serialized } from '../base/serialize.ts';
 import { hasEnded } from '../base/time.ts';
-import { placesOf } from '../changes/place-index.ts';
-import { freeSlot, networkCheck, type PeerDraft, placeIn } from '../changes/places.ts';
+import { slotIndexOf } from '../changes/slot-index.ts';
+import { assignSlot, freeSlot, networkCheck, type PeerDraft } from '../changes/slots.ts';
 import { issueToken, renewToken } from '../identity/device-token.ts';
 import { grantedLabels } from '../model/device-labels.ts';
 import { lookUp } from '../model/find.ts';
@@ -38,7 +38,7 @@ export interface DeviceRequest {
   readonly ephemeral?: boolean | undefined;
 }
 
-export interface Registered {
+export interface Registration {
   readonly peer: Pick<PeerRecord, 'uid' | 'name' | 'spec' | 'status'>;
   /** Absent where it registered before, sent no proof, and has its token: that one stays good. */
   readonly deviceToken?: string;
@@ -64,13 +64,13 @@ export const LOST_ANSWERS = 3;
  *
  * @throws MeshError `unauthenticated` for a token that is used up, `conflict` for a taken name or key or a full workspace.
  */
-export async function registerDevice(context: DeviceCall, request: DeviceRequest): Promise<Registered> {
+export async function registerDevice(context: DeviceCall, request: DeviceRequest): Promise<Registration> {
   const { services, workspace } = context;
   const isProven = checkProof(services, request, request.token);
-  return serialised(services.store, workspace, async () => {
+  return serialized(services.store, workspace, async () => {
     const token = await readToken(context);
     const state = await services.states.current(workspace);
-    const known = placesOf(state).peerWithKey(request.publicKey);
+    const known = slotIndexOf(state).peerWithKey(request.publicKey);
     if (known) return registerAgain(context, state, known, token, isProven);
     const displayName = request.name ?? subAgentName(token);
     const given = peerNameOf(displayName);
@@ -118,7 +118,7 @@ async function registerAgain(
   peer: PeerRecord,
   token: TokenRecord,
   isProven: boolean,
-): Promise<Registered> {
+): Promise<Registration> {
   const { store } = context.services;
   if (peer.status.tokenId !== token.uid) {
     throw new MeshError('conflict', 'This public key is registered already: make a new key, or use its first token.');
@@ -168,7 +168,7 @@ async function create(
   state: NetworkState,
   token: TokenRecord,
   request: NewDevice,
-): Promise<Registered> {
+): Promise<Registration> {
   const { services, workspace, caller } = context;
   const { store } = services;
   const now = services.clock.now();
@@ -179,16 +179,16 @@ async function create(
     token.spec.kind === 'dlg'
       ? enrolDelegate(state, token, request.name, { now, isPending: settings.settings.requirePeerApproval })
       : joinEnrolment(state, token, now);
-  requirePeerShare(state, enrolment, settings.maxNodeCount);
+  requirePeerQuota(state, enrolment, settings.maxNodeCount);
   const labelled = { ...enrolment, labels: { ...granted, ...enrolment.labels } };
   const draft = peerDraft(request, labelled, token, freeSlot(state, settings.maxNodeCount));
   const placed = settings.settings.requirePeerApproval
     ? { record: draft, ops: networkCheck(state, draft.spec.network) }
-    : placeIn(state, draft, now);
+    : assignSlot(state, draft, now);
   const device = issueToken('dev', { name: draft.name, owner: draft.uid, createdBy: caller.subject });
   const ops: Op[] = [spend, { op: 'create', record: placed.record }, ...placed.ops, device.op, ...enrolment.ops];
-  const basis = await requireAssertionsAfter(context, state, ops);
-  await store.commit(workspace, ops, { ...tokenUse(context, token, `registered device ${draft.name}`), basis });
+  const readSet = await requireAssertionsAfter(context, state, ops);
+  await store.commit(workspace, ops, { ...tokenUse(context, token, `registered device ${draft.name}`), readSet });
   return {
     peer: placed.record,
     deviceToken: device.token,
@@ -198,14 +198,14 @@ async function create(
 }
 
 /** Part of the nodes of a workspace that one root agent and all below it may have. */
-export const AGENT_PEER_SHARE = 0.5;
+export const AGENT_PEER_QUOTA = 0.5;
 
 /** @throws MeshError `conflict` when the tree of agents has its part of the workspace's nodes */
-function requirePeerShare(state: NetworkState, { agentRef, delegatedBy }: Enrolment, maxNodeCount: number): void {
+function requirePeerQuota(state: NetworkState, { agentRef, delegatedBy }: Enrolment, maxNodeCount: number): void {
   const agent = state.agents.get(agentRef ?? delegatedBy ?? '');
   if (!agent) return;
   const tree = new Set(family(state, ancestors(state, agent).at(-1) ?? agent).map(({ name }) => name));
-  const share = Math.max(1, Math.floor(maxNodeCount * AGENT_PEER_SHARE));
+  const share = Math.max(1, Math.floor(maxNodeCount * AGENT_PEER_QUOTA));
   const held = [...state.peers.values()].filter((peer) => tree.has(agentOf(peer) ?? '')).length;
   if (held < share) return;
   throw new MeshError(

@@ -16,12 +16,12 @@ import {
 } from './layout.ts';
 import { type LogPart, logPartOf } from './log-part.ts';
 import { RAW_FILES, type RawContext, type RawFile } from './raw-files.ts';
+import { ReportedRecords } from './reported-records.ts';
 import { type About, controlPath, OSCAL_PATH, REPORT_PATH, SUMMARY_PATH } from './reports/about.ts';
 import { controlMarkdown } from './reports/control-markdown.ts';
 import { oscalResults } from './reports/oscal.ts';
 import { reportHtml } from './reports/report-html.ts';
 import { executiveSummary } from './reports/summary.ts';
-import { ToldRecords } from './told.ts';
 import { verifyPage } from './verify-page.ts';
 
 /** A file of the archive. Its pieces are taken to their end before the next file is asked for. */
@@ -57,7 +57,7 @@ export async function openArchive(context: CallContext<Services>, id: string): P
   const about = await aboutOf(services, workspace, record.spec.generatedAt);
   await tell(context, 'evidence.export_begun', { evidence_id: id });
   const period = { from: record.spec.from, to: record.spec.to };
-  const raw: RawContext = { services, workspace, period, log, told: new ToldRecords() };
+  const raw: RawContext = { services, workspace, period, log, told: new ReportedRecords() };
   return {
     fileName: archiveName(assessment),
     at: record.spec.generatedAt,
@@ -89,7 +89,7 @@ async function* filesOf(
     await services.nextTurn();
   }
   for (const file of RAW_FILES) {
-    const counted: Counted = { rows: 0, sha256: '' };
+    const counted: RowCounts = { rows: 0, sha256: '' };
     yield { path: file.path, pieces: countedRows(file, raw, counted) };
     written.push({ path: file.path, sha256: counted.sha256 });
     yield whole(metaPath(file.path), metaOf(file, counted, assessment, about, raw.log));
@@ -110,12 +110,12 @@ async function* filesOf(
   yield { path: ATTESTATION_PATH, pieces: once(text) };
 }
 
-interface Counted {
+interface RowCounts {
   rows: number;
   sha256: string;
 }
 
-async function* countedRows(file: RawFile, raw: RawContext, counted: Counted): AsyncGenerator<string> {
+async function* countedRows(file: RawFile, raw: RawContext, counted: RowCounts): AsyncGenerator<string> {
   const hash = createHash('sha256');
   for await (const { text, count } of file.rows(raw)) {
     hash.update(text);
@@ -127,7 +127,7 @@ async function* countedRows(file: RawFile, raw: RawContext, counted: Counted): A
 
 function metaOf(
   { path, source, query }: RawFile,
-  { rows, sha256 }: Counted,
+  { rows, sha256 }: RowCounts,
   { period_start, period_end, generated_at, generated_by }: AssessmentAnswer,
   { version }: About,
   { firstSeq, lastSeq, root, before }: LogPart,

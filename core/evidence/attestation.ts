@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { keyFingerprint } from '../audit/dsse.ts';
 import type { LogKeys } from '../audit/log-keys.ts';
 import type { AssessmentAnswer } from '../compliance/assessments.ts';
-import { catalogueOf } from '../compliance/catalogue.ts';
+import { catalogOf } from '../compliance/catalog.ts';
 
 /** A file of the archive. */
 export interface FileDigest {
@@ -70,7 +70,7 @@ function predicateOf(assessment: AssessmentAnswer) {
   return {
     result: results[status],
     configuration: [
-      { name: `catalogue/${framework}`, digest: { sha256: digestOf(JSON.stringify(catalogueOf(framework))) } },
+      { name: `catalogue/${framework}`, digest: { sha256: digestOf(JSON.stringify(catalogOf(framework))) } },
       { name: `assessment/${evidence_id}`, annotations: { evidence_id, period_start, period_end } },
     ],
     passedTests: ids('pass'),

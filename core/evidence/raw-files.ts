@@ -7,12 +7,12 @@ import { capturedAtOf, type SnapshotRecord } from '../history/snapshot-record.ts
 import { listSnapshots } from '../history/snapshots.ts';
 import type { WorkflowRecord } from '../model/workflow-records.ts';
 import type { NetworkServices } from '../state/services.ts';
-import { shownPolicy } from '../views/policy-view.ts';
+import { editablePolicy } from '../views/policy-view.ts';
 import { toYaml } from '../views/render-yaml.ts';
 import { resultRevision } from '../workflow/workflow-record.ts';
 import { csvLine } from './csv.ts';
 import type { LogPart } from './log-part.ts';
-import type { ToldRecords } from './told.ts';
+import type { ReportedRecords } from './reported-records.ts';
 
 /** The sources of the raw data files. */
 export interface RawContext {
@@ -22,7 +22,7 @@ export interface RawContext {
   readonly period: Pick<AssessmentSpec, 'from' | 'to'>;
   readonly log: LogPart;
   /** Known once the log has been read. */
-  readonly told: ToldRecords;
+  readonly told: ReportedRecords;
 }
 
 /** A population: where it is from, and its rows as they are written. */
@@ -116,7 +116,7 @@ async function* policies({ services, workspace, log }: RawContext): AsyncGenerat
   if (state.policies.size === 0) yield { text: '# There are no policies.\n', count: 0 };
   for (const policy of [...state.policies.values()].sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const { name, uid, labels, annotations, revision } = policy;
-    const { spec } = shownPolicy(policy, state);
+    const { spec } = editablePolicy(policy, state);
     const metadata = { name, uid, revision, labels: sorted(labels), annotations: sorted(annotations) };
     yield { text: `---\n${toYaml({ apiVersion: API_VERSION, kind: 'MeshPolicy', metadata, spec })}`, count: 1 };
   }
@@ -128,7 +128,7 @@ function sorted(map: Readonly<Record<string, string>>): Record<string, string> {
 
 /** An array with a row on each line: each snapshot that the log tells of, also where its record is gone by now. */
 async function* snapshots(context: RawContext): AsyncGenerator<Rows> {
-  const kept = keptSnapshots(context);
+  const kept = snapshotsOfPeriod(context);
   let next = await kept.next();
   let separator = '[\n';
   for (const [id, name] of context.told.snapshotsIn(context.period)) {
@@ -149,7 +149,7 @@ function rowOf(workspace: string, id: string, name: string, record: SnapshotReco
 }
 
 /** Newest first, in the order of their names. */
-async function* keptSnapshots({ services, workspace, period }: RawContext): AsyncGenerator<SnapshotRecord> {
+async function* snapshotsOfPeriod({ services, workspace, period }: RawContext): AsyncGenerator<SnapshotRecord> {
   for (let cursor: string | undefined; ; ) {
     const page = await listSnapshots(services, workspace, { ...period, cursor, limit: PAGE });
     yield* page.items;
@@ -162,14 +162,14 @@ async function* keptSnapshots({ services, workspace, period }: RawContext): Asyn
 async function* entries({ services, log, told }: RawContext): AsyncGenerator<Rows> {
   for (let from = log.firstSeq; from <= log.lastSeq; from += PAGE) {
     const texts = await log.tree.entries(from, Math.min(PAGE, log.lastSeq - from + 1));
-    for (const text of texts) if (TELLS.test(text)) told.take(JSON.parse(text));
+    for (const text of texts) if (NAMES_RECORD.test(text)) told.take(JSON.parse(text));
     yield { text: texts.map((text) => `${text}\n`).join(''), count: texts.length };
     await services.nextTurn();
   }
 }
 
 /** Matches entries that may name such a record; only these are parsed. */
-const TELLS = /"(?:Workflow|Snapshot)"/;
+const NAMES_RECORD = /"(?:Workflow|Snapshot)"/;
 
 async function* workflows(context: RawContext): AsyncGenerator<Rows> {
   yield { text: csvLine(CSV_COLUMNS), count: 0 };

@@ -1,7 +1,7 @@
 import { formatInstant } from '../base/time.ts';
 import type { FirewallEntry, GraphPeer } from '../model/graph.ts';
 import type { PeerRecord } from '../model/resources.ts';
-import type { Allowed, PortRange } from '../reachability/port-sets.ts';
+import type { AllowedPorts, PortRange } from '../reachability/port-sets.ts';
 
 /** Records never change, and the graphs of all neighbours tell the same of one. */
 const graphPeers = new WeakMap<PeerRecord, GraphPeer>();
@@ -23,17 +23,17 @@ export function graphPeer(peer: PeerRecord, address: string): GraphPeer {
 }
 
 /** The part of the allowed ports that remains at a later instant. */
-export interface AllowedLater {
+export interface FutureAllowance {
   readonly at: number;
-  readonly allowed: Allowed;
+  readonly allowed: AllowedPorts;
 }
 
 /** The rules of traffic with a peer. */
 export function rulesWith(
   peer: PeerRecord,
   address: string,
-  allowed: Allowed,
-  ends: readonly AllowedLater[],
+  allowed: AllowedPorts,
+  ends: readonly FutureAllowance[],
 ): readonly FirewallEntry[] {
   if (ends.length === 0) return lastingEntries(peer, address, allowed);
   return withCidr(address, entriesOf(allowed, ends));
@@ -43,7 +43,7 @@ const EVERYTHING = {};
 const entries = new WeakMap<PeerRecord, WeakMap<object, readonly FirewallEntry[]>>();
 
 /** Rules that end with no policy, each made once for a peer and what is allowed. */
-function lastingEntries(peer: PeerRecord, address: string, allowed: Allowed): readonly FirewallEntry[] {
+function lastingEntries(peer: PeerRecord, address: string, allowed: AllowedPorts): readonly FirewallEntry[] {
   const ofPeer = entries.get(peer) ?? new WeakMap<object, readonly FirewallEntry[]>();
   entries.set(peer, ofPeer);
   const key = allowed === 'ALL' ? EVERYTHING : allowed;
@@ -59,7 +59,7 @@ function withCidr(address: string, permitted: readonly Permission[]): FirewallEn
 type Permission = Omit<FirewallEntry, 'cidr'>;
 
 /** Returns the present permissions, each until the first instant at which it ends. */
-function entriesOf(allowed: Allowed, ends: readonly AllowedLater[]): Permission[] {
+function entriesOf(allowed: AllowedPorts, ends: readonly FutureAllowance[]): Permission[] {
   return permissions(allowed).flatMap((permission): Permission[] => {
     const index = ends.findIndex((end) => !permissions(end.allowed).some((then) => covers(then, permission)));
     const end = ends[index];
@@ -70,7 +70,7 @@ function entriesOf(allowed: Allowed, ends: readonly AllowedLater[]): Permission[
   });
 }
 
-function permissions(allowed: Allowed): Permission[] {
+function permissions(allowed: AllowedPorts): Permission[] {
   if (allowed === 'ALL') return [{ protocol: 'ALL' }];
   return allowed.map(({ protocol, from, to }) => ({
     protocol,
@@ -79,7 +79,7 @@ function permissions(allowed: Allowed): Permission[] {
   }));
 }
 
-function asAllowed(permissions: readonly Permission[]): Allowed {
+function asAllowed(permissions: readonly Permission[]): AllowedPorts {
   return permissions.some(({ protocol }) => protocol === 'ALL') ? 'ALL' : (permissions as PortRange[]);
 }
 

@@ -33,7 +33,7 @@ export function graphFor(
 }
 
 /** The graph that a node received last: its peer in that state, and the version. */
-export interface Told {
+export interface SentGraph {
   readonly state: NetworkState;
   readonly peer: PeerRecord;
   readonly version: number;
@@ -45,7 +45,7 @@ export interface Told {
  * @throws as {@link graphFor}
  */
 export function deltaFor(
-  told: Told,
+  told: SentGraph,
   state: NetworkState,
   deltas: ViewDeltas,
   peer: PeerRecord,

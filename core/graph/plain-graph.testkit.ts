@@ -8,10 +8,10 @@ import {
   sortedRules,
 } from '../model/graph.ts';
 import type { PeerRecord } from '../model/resources.ts';
-import type { Allowed } from '../reachability/port-sets.ts';
+import type { AllowedPorts } from '../reachability/port-sets.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import type { NetworkState } from '../state/state.ts';
-import type { Ahead } from './ends.ts';
+import type { FutureView } from './future-views.ts';
 
 /**
  * Computes the part of a node's graph that follows from the network, pair by pair for this node alone: the shared views must
@@ -20,7 +20,7 @@ import type { Ahead } from './ends.ts';
 export function plainSurroundings(
   { peers }: NetworkState,
   now: Reachability,
-  ahead: readonly Ahead[],
+  ahead: readonly FutureView[],
   { name }: PeerRecord,
 ) {
   const told: GraphPeer[] = [];
@@ -53,7 +53,10 @@ export function plainSurroundings(
 type Entry = Omit<FirewallEntry, 'cidr'>;
 
 /** Policies of these networks name single ports, so that a permission ends as a whole or is part of everything. */
-function plainEntries(allowed: Allowed, later: readonly { readonly at: number; readonly allowed: Allowed }[]): Entry[] {
+function plainEntries(
+  allowed: AllowedPorts,
+  later: readonly { readonly at: number; readonly allowed: AllowedPorts }[],
+): Entry[] {
   return entriesOf(allowed).flatMap((entry): Entry[] => {
     const gone = later.findIndex((then) => !entriesOf(then.allowed).some((one) => contains(one, entry)));
     const end = later[gone];
@@ -64,7 +67,7 @@ function plainEntries(allowed: Allowed, later: readonly { readonly at: number; r
   });
 }
 
-function entriesOf(allowed: Allowed): Entry[] {
+function entriesOf(allowed: AllowedPorts): Entry[] {
   return allowed === 'ALL' ? [{ protocol: 'ALL' }] : (allowed as Entry[]);
 }
 

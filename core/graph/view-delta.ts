@@ -13,10 +13,10 @@ import type { Block, GraphView } from './view.ts';
 import type { GraphViews } from './views.ts';
 
 /** The part of a delta that follows from the network. */
-export interface Changed extends Pick<DeltaGraph, 'peers'>, Pick<DeltaGraph['firewall'], 'delta'> {}
+export interface NetworkDelta extends Pick<DeltaGraph, 'peers'>, Pick<DeltaGraph['firewall'], 'delta'> {}
 
 const NO_RULES: FirewallRules = { in: [], out: [] };
-export const NOTHING: Changed = {
+export const NOTHING: NetworkDelta = {
   peers: { added: [], updated: [], removed: [] },
   delta: { added: NO_RULES, removed: NO_RULES },
 };
@@ -50,7 +50,7 @@ interface Difference {
 class ViewDelta {
   readonly #differing: ReadonlySet<string>;
   readonly #parts: Parts;
-  readonly #whole: Changed | undefined;
+  readonly #whole: NetworkDelta | undefined;
 
   constructor({ blocks: before }: GraphView, { blocks: after }: GraphView) {
     const differences = [...new Set([...before.keys(), ...after.keys()])]
@@ -63,7 +63,7 @@ class ViewDelta {
   }
 
   /** Returns the delta for the node of that id, without its own peer, which the views contain; undefined for nothing. */
-  without(id: string): Changed | undefined {
+  without(id: string): NetworkDelta | undefined {
     if (!this.#differing.has(id)) return this.#whole;
     return this.#differing.size === 1 ? undefined : changedBy(this.#parts, (of) => of !== id);
   }
@@ -126,7 +126,7 @@ function inOrderOfRules(parts: readonly Part<FirewallEntry>[]): Part<FirewallEnt
   return inOrder(parts, ({ item }) => ruleKey(item));
 }
 
-function changedBy({ peers, added, removed }: Parts, isTold: (of: string) => boolean): Changed {
+function changedBy({ peers, added, removed }: Parts, isTold: (of: string) => boolean): NetworkDelta {
   const told = <T>(parts: readonly Part<T>[]): T[] => parts.flatMap(({ of, item }) => (isTold(of) ? [item] : []));
   const rules = (parts: RuleParts): FirewallRules => ({ in: told(parts.in), out: told(parts.out) });
   return {

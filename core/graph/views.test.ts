@@ -3,7 +3,7 @@ import { agent, network, peer, policy, stateWith } from '../../test/kits/records
 import type { StoredRecord } from '../base/record.ts';
 import { Reachability } from '../reachability/reachability.ts';
 import { buildCompiler } from '../state/compiled.ts';
-import { nextState, tracked } from '../state/state.ts';
+import { nextState, trackedState } from '../state/state.ts';
 import { deltaFor, type GraphSettings, graphFor } from './graph-for.ts';
 import { plainSurroundings } from './plain-graph.testkit.ts';
 import { ViewDeltas } from './view-delta.ts';
@@ -15,7 +15,7 @@ const role = (name: string) => ({ matchLabels: { role: name } });
 const device = (nth: number) => peer(`n${nth}`, { uid: `u${nth}`, address: `10.96.${nth >> 8}.${nth & 255}` });
 
 function networkOf(...records: readonly StoredRecord[]) {
-  const state = tracked(stateWith(...records));
+  const state = trackedState(stateWith(...records));
   const reachability = buildCompiler()(state, NOW);
   return { state, reachability, views: viewsOf(state, reachability, []) };
 }
@@ -49,7 +49,7 @@ test('a peer that bounds another one is told what its twins are not', () => {
 
 test('the graphs of a hundred nodes that policies cannot tell apart look at the network once, and their deltas once more', () => {
   const compile = buildCompiler();
-  const before = tracked(stateWith(network('default'), ...Array.from({ length: 100 }, (_, nth) => device(nth))));
+  const before = trackedState(stateWith(network('default'), ...Array.from({ length: 100 }, (_, nth) => device(nth))));
   const views = viewsOf(before, compile(before, NOW), []);
   const looks = vi.spyOn(Reachability.prototype, 'neighbours');
   try {

@@ -1,23 +1,23 @@
 import { LRUCache } from 'lru-cache';
 import type { PeerRecord } from '../model/resources.ts';
-import type { Allowed } from '../reachability/port-sets.ts';
+import type { AllowedPorts } from '../reachability/port-sets.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import type { NetworkState } from '../state/state.ts';
-import type { Ahead } from './ends.ts';
 import { graphPeer, rulesWith } from './entries.ts';
+import type { FutureView } from './future-views.ts';
 import { type Block, GraphView } from './view.ts';
 
 /** Peers that the kept views of one network tell of, some 150 bytes each. */
-const KEPT_BLOCKS = 200_000;
+const MAX_BLOCKS = 200_000;
 
 /** The views of one network at one instant, each made when it is first asked for. */
 export class GraphViews {
   readonly #peers: NetworkState['peers'];
   readonly #engines: readonly Engine[];
   /** By key. They go with the engine of their network. */
-  readonly #kept = new LRUCache<string, GraphView>({ maxSize: KEPT_BLOCKS });
+  readonly #kept = new LRUCache<string, GraphView>({ maxSize: MAX_BLOCKS });
 
-  constructor(peers: NetworkState['peers'], now: Reachability, ahead: readonly Ahead[]) {
+  constructor(peers: NetworkState['peers'], now: Reachability, ahead: readonly FutureView[]) {
     this.#peers = peers;
     this.#engines = [{ at: 0, reachability: now }, ...ahead];
   }
@@ -28,7 +28,7 @@ export class GraphViews {
     const known = this.#kept.get(key);
     if (known) return known;
     const view = new GraphView(this.#blocks(name, key));
-    this.#kept.set(key, view, { size: Math.min(KEPT_BLOCKS, 1 + view.blocks.size) });
+    this.#kept.set(key, view, { size: Math.min(MAX_BLOCKS, 1 + view.blocks.size) });
     return view;
   }
 
@@ -102,7 +102,7 @@ interface Engine {
   readonly reachability: Reachability;
 }
 
-function isNothing(allowed: Allowed): boolean {
+function isNothing(allowed: AllowedPorts): boolean {
   return allowed !== 'ALL' && allowed.length === 0;
 }
 
@@ -110,12 +110,12 @@ function isNothing(allowed: Allowed): boolean {
 const latest = new WeakMap<Reachability, Latest>();
 
 interface Latest extends Pick<NetworkState, 'peers'> {
-  readonly ahead: readonly Ahead[];
+  readonly ahead: readonly FutureView[];
   readonly views: GraphViews;
 }
 
 /** The views of a network, the same as long as nothing in them differs. */
-export function viewsOf({ peers }: NetworkState, now: Reachability, ahead: readonly Ahead[]): GraphViews {
+export function viewsOf({ peers }: NetworkState, now: Reachability, ahead: readonly FutureView[]): GraphViews {
   const known = latest.get(now);
   if (known && known.peers === peers && isSame(known.ahead, ahead)) return known.views;
   const views = new GraphViews(peers, now, ahead);
@@ -123,7 +123,7 @@ export function viewsOf({ peers }: NetworkState, now: Reachability, ahead: reado
   return views;
 }
 
-function isSame(a: readonly Ahead[], b: readonly Ahead[]): boolean {
+function isSame(a: readonly FutureView[], b: readonly FutureView[]): boolean {
   return (
     a.length === b.length &&
     a.every(({ at, reachability }, nth) => b[nth]?.at === at && b[nth].reachability === reachability)

@@ -7,7 +7,7 @@ const PAGE = 1_000;
 const MAX_READ = 20_000;
 
 /** Kinds that people and agents change, without records of events such as presence, snapshots and reviews. */
-const COUNTED = [
+const CHANGE_KINDS = [
   'MeshPeer',
   'MeshPolicy',
   'MeshNetwork',
@@ -18,15 +18,15 @@ const COUNTED = [
   'Workspace',
   'Webhook',
 ] as const satisfies readonly Kind[];
-export type CountedKind = (typeof COUNTED)[number];
+export type ChangeKind = (typeof CHANGE_KINDS)[number];
 
-const IS_COUNTED: ReadonlySet<string> = new Set(COUNTED);
+const IS_COUNTED: ReadonlySet<string> = new Set(CHANGE_KINDS);
 
 /** How many revisions changed something in a range, and how many records of each kind. */
 export interface ChangeCount {
   readonly count: number;
   /** Only kinds that changed. */
-  readonly kinds: Readonly<Partial<Record<CountedKind, number>>>;
+  readonly kinds: Readonly<Partial<Record<ChangeKind, number>>>;
   /** False where there are more than were read: `count` is at least that. */
   readonly isComplete: boolean;
 }
@@ -41,7 +41,7 @@ export async function countChanges(
   workspace: string,
   { from, to }: { readonly from: number; readonly to: number },
 ): Promise<ChangeCount> {
-  const kinds: Partial<Record<CountedKind, number>> = {};
+  const kinds: Partial<Record<ChangeKind, number>> = {};
   let count = 0;
   let before: number | undefined;
   for (let read = 0; read < MAX_READ; read += PAGE) {
@@ -60,13 +60,13 @@ export async function countChanges(
   return { count, kinds, isComplete: false };
 }
 
-function changedIn({ actor, commit }: AuditEntry): CountedKind[] {
+function changedIn({ actor, commit }: AuditEntry): ChangeKind[] {
   const changed = (commit?.changes ?? []).flatMap(({ kind, type }) => {
     // Tokens note that they were used, and housekeeping removes them and moves what retention keeps.
     const isUpkeep =
       (kind === 'Token' && type === 'updated') ||
       ((kind === 'Token' || kind === 'Workspace') && actor.startsWith('system:'));
-    return IS_COUNTED.has(kind) && !isUpkeep ? [kind as CountedKind] : [];
+    return IS_COUNTED.has(kind) && !isUpkeep ? [kind as ChangeKind] : [];
   });
   // Joining and delegation create a token too; it is not counted by itself.
   const others = changed.filter((kind) => kind !== 'Token');

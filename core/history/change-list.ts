@@ -8,8 +8,8 @@ import { FIELD_OF_KIND, type NetworkState, type StateKind } from '../state/state
 import { commitView } from './blame.ts';
 import { commitAt } from './commits-between.ts';
 import { endOf, type NetworkStep, networkMoments, type StateMoment } from './network-moments.ts';
+import { newNames, withNewNames } from './new-names.ts';
 import type { Range } from './pair/range.ts';
-import { newNames, withNewNames } from './renamed.ts';
 
 /** Instants that are told beside a page: where a reader can go. */
 export const MAX_INSTANTS = 2_000;
@@ -28,7 +28,7 @@ export interface ChangeFilter {
 
 export type DecidingKind = Exclude<StateKind, 'Presence'>;
 
-interface Touched {
+interface RecordChange {
   readonly type: 'created' | 'updated' | 'deleted' | 'ended';
   readonly kind: DecidingKind;
   readonly name: string;
@@ -39,7 +39,7 @@ interface Entry {
   readonly at: number;
   /** None where time alone did it. */
   readonly revision: number | undefined;
-  readonly touched: readonly Touched[];
+  readonly touched: readonly RecordChange[];
 }
 
 type Services = Pick<NetworkServices, 'store' | 'states'>;

@@ -11,7 +11,7 @@ import { lookUpPeerOrHost, outsideOf, peerNotFound } from '../state/find-peer.ts
 import type { HistoryServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { NetworkCommit } from './blame.ts';
-import { changedBy } from './changed-by.ts';
+import { decidingCommit } from './deciding-commit.ts';
 import type { Identity } from './pair/identity.ts';
 import { type VerdictSpan, verdictSpan } from './pair/verdict-span.ts';
 import { type Point, pointOf, stateAt } from './point.ts';
@@ -92,7 +92,7 @@ export async function connectivity(
     ...(span.to?.isExact === false ? [`It is so at least until ${formatSecond(span.to.at)}.`] : []),
   ];
   const verdictIn = (past: NetworkState, then: number) => judge(past, then).verdict;
-  const changed = today === verdict ? null : await changedBy(services, state, current, verdictIn, today);
+  const changed = today === verdict ? null : await decidingCommit(services, state, current, verdictIn, today);
   return {
     verdict,
     presence,
@@ -108,7 +108,7 @@ export async function connectivity(
       : {
           would_fix: [
             ...wouldFix(states, state, queryIn(state, { ...question, ...ends }), instant),
-            ...(point ? [] : absent(presence, { src: ends.src, dst: ends.dst })),
+            ...(point ? [] : onlineSteps(presence, { src: ends.src, dst: ends.dst })),
           ],
         }),
     ...(notes.length > 0 && { note: notes.join(' ') }),
@@ -125,7 +125,7 @@ interface OutsideEnd {
   readonly term: string;
   readonly ranges: Ranges;
 }
-type Asked = Omit<ConnectivityQuestion, 'src' | 'dst'> & { readonly src: End; readonly dst: End };
+type ResolvedQuestion = Omit<ConnectivityQuestion, 'src' | 'dst'> & { readonly src: End; readonly dst: End };
 
 function identityOf(end: End): Identity {
   return isOutside(end) ? { uid: end.term, name: end.term, ranges: end.ranges } : end;
@@ -146,7 +146,7 @@ function isOutside(end: End): end is OutsideEnd {
 function explainIn(
   { states }: Pick<HistoryServices, 'states'>,
   state: NetworkState,
-  asked: Asked,
+  asked: ResolvedQuestion,
   instant: number,
 ): Explanation {
   const reach = states.reachability(state, instant);
@@ -159,7 +159,7 @@ function explainIn(
 }
 
 /** Judges all ports of a pair in a state at instants; an end that the state does not have keeps the name that was given. */
-export function judgedIn(
+export function verdictsIn(
   services: Pick<HistoryServices, 'states'>,
   state: NetworkState,
   { src, dst }: Pick<ConnectivityQuestion, 'src' | 'dst'>,
@@ -177,12 +177,15 @@ export function judgedIn(
   return Object.assign(judge, { names, reach, outside });
 }
 
-function queryIn(state: NetworkState, { src, dst, protocol, port }: Asked): ConnectivityQuery {
+function queryIn(state: NetworkState, { src, dst, protocol, port }: ResolvedQuestion): ConnectivityQuery {
   return { src: nameIn(state, src), dst: nameIn(state, dst), protocol, port };
 }
 
 /** Peers that have to be there for a connection that is allowed. */
-function absent(presence: ConnectivityAnswer['presence'], { src, dst }: Record<'src' | 'dst', PeerRecord>): FixStep[] {
+function onlineSteps(
+  presence: ConnectivityAnswer['presence'],
+  { src, dst }: Record<'src' | 'dst', PeerRecord>,
+): FixStep[] {
   const missing = [
     ...(presence.src === 'offline' ? [src.name] : []),
     ...(presence.dst === 'offline' ? [dst.name] : []),

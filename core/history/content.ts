@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { invalidInput } from '../base/errors.ts';
-import { once } from '../base/once.ts';
+import { memoize } from '../base/memoize.ts';
 import type { StoredRecord } from '../base/record.ts';
 import { networkSpecSchema } from '../model/network-spec.ts';
 import { withPeerNames } from '../model/peer-lists.ts';
@@ -80,7 +80,7 @@ function putInto(content: Content, field: Field, { peers, presence }: NetworkSta
 }
 
 /** Kept with the records: each page of a state needs the same order again. */
-const sorted = once((records: ReadonlyMap<string, StoredRecord>) =>
+const sorted = memoize((records: ReadonlyMap<string, StoredRecord>) =>
   [...records.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
 );
 

@@ -17,7 +17,7 @@ export interface DueCapture {
   readonly capturedAt: number;
 }
 
-interface Pending extends Omit<DueCapture, 'trigger'> {
+interface PendingCapture extends Omit<DueCapture, 'trigger'> {
   readonly cause: Cause;
   readonly presence: PresenceDifference;
   readonly deadline: number;
@@ -32,7 +32,7 @@ interface Pending extends Omit<DueCapture, 'trigger'> {
  * Comings and goings share one: a device that blinks makes no row for each blink, and none if it is back as it was.
  */
 export class Debouncer {
-  readonly #pending = new Map<string, Pending>();
+  readonly #pending = new Map<string, PendingCapture>();
 
   /** @returns the captures that this commit completes, to be stored in this order. */
   handle(
@@ -87,7 +87,7 @@ export class Debouncer {
 }
 
 /** None where a burst of comings and goings left everyone as before. */
-function captureOf({ workspace, cause, presence, triggeredBy, revision, capturedAt }: Pending): DueCapture[] {
+function captureOf({ workspace, cause, presence, triggeredBy, revision, capturedAt }: PendingCapture): DueCapture[] {
   const trigger = cause === 'presence' ? presenceTrigger(presence) : cause;
   return trigger ? [{ workspace, trigger, triggeredBy, revision, capturedAt }] : [];
 }

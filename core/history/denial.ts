@@ -13,10 +13,10 @@ import { agentOf } from '../state/network-model.ts';
 import { groupsOf } from '../state/peer-groups.ts';
 import type { HistoryServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import { type ConnectivityAnswer, type ConnectivityQuestion, judgedIn } from './connectivity.ts';
+import { type ConnectivityAnswer, type ConnectivityQuestion, verdictsIn } from './connectivity.ts';
 
 /** Policies, groups of peers and spans of ports that one sentence names. */
-const MAX_NAMED = 5;
+const MAX_LISTED = 5;
 /** Instants ahead at which something ends: each takes a look at the network of then. */
 const MAX_ENDS = 8;
 
@@ -32,7 +32,7 @@ export function describeDenial(
   question: ConnectivityQuestion,
   answer: ConnectivityAnswer,
 ): string {
-  const judge = judgedIn(services, state, question);
+  const judge = verdictsIn(services, state, question);
   const scene: Scene = {
     services,
     state,
@@ -136,7 +136,7 @@ interface Scene {
   readonly services: Pick<HistoryServices, 'states'>;
   readonly state: NetworkState;
   readonly at: number;
-  readonly judge: ReturnType<typeof judgedIn>;
+  readonly judge: ReturnType<typeof verdictsIn>;
   readonly question: ConnectivityQuestion;
   /** Open ports at an instant, ms, of the pair or of one part of a range. */
   readonly allowedAt: (at: number) => Explanation['allowed'];
@@ -185,10 +185,10 @@ function endsText(ending: readonly string[]): string {
 }
 
 function portsText(spans: readonly PortSpan[]): string {
-  const more = spans.length - MAX_NAMED;
+  const more = spans.length - MAX_LISTED;
   const text = spanText(spans);
   if (text === 'everything') return 'all ports';
-  return more > 0 ? `${spanText(spans.slice(0, MAX_NAMED))} and ${more} more` : text;
+  return more > 0 ? `${spanText(spans.slice(0, MAX_LISTED))} and ${more} more` : text;
 }
 
 /** Open ports grouped by expiry; ports without one come first. */
@@ -315,7 +315,7 @@ function namedText(one: string, many: string, names: readonly string[]): string 
 
 /** `a, b and 3 more`. */
 function listText(all: readonly string[]): string {
-  const shown = all.slice(0, MAX_NAMED);
+  const shown = all.slice(0, MAX_LISTED);
   const words = all.length > shown.length ? [...shown, `${all.length - shown.length} more`] : shown;
   const last = words.at(-1) ?? '';
   return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`;

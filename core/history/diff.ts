@@ -12,17 +12,17 @@ import { modelOf } from '../state/network-model.ts';
 import { groupsOf } from '../state/peer-groups.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import { alterationsOf, alteredRecords } from './altered.ts';
+import { type AssertionFlip, assertionFlips } from './assertion-flips.ts';
 import type { ChangeView } from './blame.ts';
 import { commitsBetween } from './commits-between.ts';
-import { exposedBy } from './exposed.ts';
-import { type FlippedAssertion, flippedAssertions } from './flipped.ts';
 import type { Moment } from './moment.ts';
+import { newExposures } from './new-exposure.ts';
+import { byNewName, type NewNames, newNames, withNewNames } from './new-names.ts';
 import { apartFrom } from './reach-groups.ts';
-import { byNewName, type NewNames, newNames, withNewNames } from './renamed.ts';
+import { recordDifferences, revertibleChangesOf } from './record-differences.ts';
 import { type ChangeRef, causeFinder, passesTime } from './row-causes.ts';
 import { cellsOf } from './row-cells.ts';
-import { type CausedRow, groupsOfCells, pageOfRows, type RowGroup } from './row-groups.ts';
+import { groupsOfCells, pageOfRows, type RowGroup, type RowWithCauses } from './row-groups.ts';
 import { SNAPSHOT_LISTS, semanticOf } from './semantic.ts';
 
 export type ResourceRef = { readonly kind: string; readonly name: string };
@@ -57,13 +57,13 @@ export interface StateDiff {
   /** A page of the connections that differ: of peers, or of a peer and addresses outside. */
   readonly groups: GroupView[];
   /** The connections of the groups of this page, one by one, each with the resources that did it. */
-  readonly connectivity: CausedRow[];
+  readonly connectivity: RowWithCauses[];
   /** Connections of groups, or rests of groups, behind this page. */
   readonly omitted_connectivity: number;
   /** False where addresses outside of the network are too many to be compared. */
   readonly outside_compared: boolean;
   readonly exposure: ExposureView[];
-  readonly assertions: FlippedAssertion[];
+  readonly assertions: AssertionFlip[];
   /** Commits between the two, oldest first: the first of them, and those that this page names. */
   readonly commits: ChangeView[];
   /** Totals of all pages. */
@@ -105,16 +105,16 @@ export async function diffStates(
 ): Promise<StateDiff> {
   const names = newNames(earlier.state, later);
   const from = { state: withNewNames(earlier.state, names), at: earlier.at };
-  const to = { state: sharing(later, from.state), at };
+  const to = { state: withShared(later, from.state), at };
   const was = engine.compile(modelOf(from.state, from.at));
   const is = engine.compile(modelOf(to.state, to.at));
   const [older, newer] = from.state.revision <= to.state.revision ? [from.state, to.state] : [to.state, from.state];
-  const alterations = await alterationsOf(services, alteredRecords(from.state, to.state), older, newer, names);
+  const alterations = await revertibleChangesOf(services, recordDifferences(from.state, to.state), older, newer, names);
   const found = cellsOf({ from, to, was, is }, alterations, passesTime(from, to), engine);
   const finder = causeFinder(from, to, alterations, found.cells);
   const groups = groupsOfCells(found, finder);
   const shown = pageOfRows(groups, finder, { cursor: page.cursor, limit: page.limit });
-  const exposure = exposedBy(groups, was, is);
+  const exposure = newExposures(groups, was, is);
   const [before, after] = await Promise.all([assertionsAt(services, from.state), assertionsAt(services, to.state)]);
   // An assertion says the names that peers had.
   const called = names.size === 0 ? was : engine.compile(modelOf(earlier.state, earlier.at));
@@ -133,7 +133,7 @@ export async function diffStates(
     exposure: exposure.slice(0, MAX_EXPOSURE).map(({ src, dst, opened, changes = [] }) => {
       return { src, dst: groupsOf(dst, { peers }), opened, changes };
     }),
-    assertions: flippedAssertions(
+    assertions: assertionFlips(
       { ...earlier, reach: called, assertions: before },
       { ...to, reach: is, assertions: after },
     ),
@@ -165,7 +165,7 @@ function groupView(group: RowGroup, peers: NetworkState['peers']): GroupView {
 const FIELDS = [...SNAPSHOT_LISTS, 'assertions'] as const;
 
 /** The same state with the records of another where they are the same version: what is one object need not be compared. */
-function sharing(state: NetworkState, other: NetworkState): NetworkState {
+function withShared(state: NetworkState, other: NetworkState): NetworkState {
   const shared = <R extends StoredRecord>(own: ReadonlyMap<string, R>, others: ReadonlyMap<string, R>) => {
     if (own === others) return own;
     const records = new Map(own);
@@ -184,14 +184,18 @@ function sharing(state: NetworkState, other: NetworkState): NetworkState {
   };
 }
 
-type Compared = NetworkState & { readonly assertions: ReadonlyMap<string, AssertionRecord> };
+type DiffState = NetworkState & { readonly assertions: ReadonlyMap<string, AssertionRecord> };
 
 /** Assertions decide nothing of who reaches whom, so they are no part of a state; they change beside it. */
 function assertionsAt(services: Pick<NetworkServices, 'store'>, { workspace, revision }: NetworkState) {
   return assertionsOf(services, workspace, { revision });
 }
 
-function resourceDiff(from: Compared, to: Compared, names: NewNames): Pick<StateDiff, 'added' | 'removed' | 'changed'> {
+function resourceDiff(
+  from: DiffState,
+  to: DiffState,
+  names: NewNames,
+): Pick<StateDiff, 'added' | 'removed' | 'changed'> {
   const found = { added: [] as ResourceRef[], removed: [] as ResourceRef[], changed: [] as ChangedResource[] };
   for (const field of FIELDS) {
     const old: ReadonlyMap<string, StoredRecord> = field === 'peers' ? byNewName(from.peers, names) : from[field];

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { invalidInput } from '../base/errors.ts';
-import { once } from '../base/once.ts';
+import { memoize } from '../base/memoize.ts';
 import { API_VERSION } from '../base/record.ts';
 import { schemaNames } from '../base/schema-names.ts';
+import { exclusionReason, FILE_KINDS, type FileRecord, withoutReserved } from '../model/file-records.ts';
 import { lookUpById } from '../model/find.ts';
-import { FILE_KINDS, type FileRecord, keptFromFiles, withoutReserved } from '../model/in-files.ts';
 import { networkSpecSchema } from '../model/network-spec.ts';
 import { gonePeers } from '../model/peer-lists.ts';
 import { storedPolicySpec } from '../model/policy.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import { FIELD_OF_KIND, type NetworkState } from '../state/state.ts';
 import { documentSchema } from '../views/custom-resource.ts';
-import { shownPolicy } from '../views/policy-view.ts';
+import { editablePolicy } from '../views/policy-view.ts';
 
 /** A resource as a file holds it: what people decide of it. Of a peer also what tells whether it is the same device. */
 export const fileResourceSchema = z.discriminatedUnion('kind', [
@@ -32,7 +32,7 @@ export const fileResourceSchema = z.discriminatedUnion('kind', [
 export type FileResource = z.output<typeof fileResourceSchema>;
 
 /** Resources that an export leaves out, by kind and reason. */
-export interface LeftOut {
+export interface Omission {
   readonly kind: string;
   readonly why: string;
   readonly count: number;
@@ -43,7 +43,7 @@ export interface LeftOut {
 export interface ExportPage {
   readonly resources: FileResource[];
   /** On the first page. */
-  readonly leftOut?: LeftOut[];
+  readonly leftOut?: Omission[];
   /** Where the next page begins; undefined at the end. */
   readonly next?: string;
 }
@@ -71,14 +71,14 @@ export function exportPage(
   },
 ): ExportPage {
   const from = after === undefined ? undefined : positionOf(after);
-  const carried = new Map([...state.peers].filter(([, peer]) => keptFromFiles(peer, by, at) === undefined));
+  const carried = new Map([...state.peers].filter(([, peer]) => exclusionReason(peer, by, at) === undefined));
   const resources: FileResource[] = [];
   let left = maxCharacters;
   let last = '';
   for (const kind of FILE_KINDS.slice(from ? FILE_KINDS.indexOf(from.kind) : 0)) {
     for (const record of sorted(state[FIELD_OF_KIND[kind]] as ReadonlyMap<string, FileRecord>)) {
       if (from?.kind === kind && record.name <= from.name) continue;
-      if (keptFromFiles(record, by, at) !== undefined) continue;
+      if (exclusionReason(record, by, at) !== undefined) continue;
       const resource = fileResource(record, carried);
       left -= JSON.stringify(resource).length;
       if (left < 0 && resources.length > 0) return { resources, ...first(), next: last };
@@ -89,11 +89,11 @@ export function exportPage(
   return { resources, ...first() };
 
   function first() {
-    return from ? {} : { leftOut: leftOutOf(state, by, at, carried) };
+    return from ? {} : { leftOut: omissionOf(state, by, at, carried) };
   }
 }
 
-const sorted = once((records: ReadonlyMap<string, FileRecord>) =>
+const sorted = memoize((records: ReadonlyMap<string, FileRecord>) =>
   [...records.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
 );
 
@@ -108,26 +108,26 @@ function positionOf(cursor: string): { readonly kind: (typeof FILE_KINDS)[number
 /** @param carried the peers that files hold: others keep their ids in the lists of policies, and mean nobody elsewhere */
 export function fileResource(record: FileRecord, carried: ReadonlyMap<string, PeerRecord>): FileResource {
   const { kind, name, labels, annotations } = record;
-  const metadata = { name, ...filled('labels', labels), ...filled('annotations', annotations) };
+  const metadata = { name, ...nonEmptyMap('labels', labels), ...nonEmptyMap('annotations', annotations) };
   const head = { apiVersion: API_VERSION, metadata } as const;
   if (kind === 'MeshNetwork') return { ...head, kind, spec: { ...record.spec } };
-  if (kind === 'MeshPolicy') return { ...head, kind, spec: { ...shownPolicy(record, { peers: carried }).spec } };
+  if (kind === 'MeshPolicy') return { ...head, kind, spec: { ...editablePolicy(record, { peers: carried }).spec } };
   const { network, publicKey } = record.spec;
   const { address } = record.status;
   return { ...head, kind, spec: { network, publicKey }, ...(address !== null && { status: { address } }) };
 }
 
-function filled(field: 'labels' | 'annotations', map: Readonly<Record<string, string>>) {
+function nonEmptyMap(field: 'labels' | 'annotations', map: Readonly<Record<string, string>>) {
   const own = Object.entries(withoutReserved(map)).sort(([a], [b]) => (a < b ? -1 : 1));
   return own.length > 0 ? { [field]: Object.fromEntries(own) } : {};
 }
 
-function leftOutOf(
+function omissionOf(
   state: NetworkState,
   by: string | undefined,
   at: number,
   carried: ReadonlyMap<string, PeerRecord>,
-): LeftOut[] {
+): Omission[] {
   const rows = new Map<string, { kind: string; why: string; count: number; names: string[] }>();
   const add = (kind: string, name: string, why: string) => {
     const row = rows.get(`${kind} ${why}`) ?? { kind, why, count: 0, names: [] };
@@ -137,7 +137,7 @@ function leftOutOf(
   };
   for (const kind of FILE_KINDS) {
     for (const record of sorted(state[FIELD_OF_KIND[kind]] as ReadonlyMap<string, FileRecord>)) {
-      const why = keptFromFiles(record, by, at);
+      const why = exclusionReason(record, by, at);
       if (why !== undefined) add(kind, record.name, why);
       else if (record.kind === 'MeshPolicy' && listsOthers(record.spec, state, carried)) add(kind, record.name, LISTS);
     }

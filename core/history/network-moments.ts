@@ -2,7 +2,7 @@ import type { Change, RecordVersion } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
 import { parseInstant } from '../base/time.ts';
 import type { NetworkServices } from '../state/services.ts';
-import { type NetworkState, nextState, type StateKind, stateOf, tracked } from '../state/state.ts';
+import { type NetworkState, nextState, type StateKind, stateOf, trackedState } from '../state/state.ts';
 import type { Range } from './pair/range.ts';
 
 /** Presence decides nothing of who may reach whom. */
@@ -63,13 +63,13 @@ export async function networkMoments(
   const all = new Set<number>();
   for (const record of records) for (const at of deadlines(record)) if (at > since && at <= to) all.add(at);
   const ends = [...all].sort((a, b) => a - b);
-  const start = tracked(stateOf(workspace, first, base));
+  const start = trackedState(stateOf(workspace, first, base));
   return { start, steps, ends, count: steps.length + ends.length, moments: moments(start, steps, ends, since) };
 }
 
-type Written = RecordVersion & { readonly kind: StateKind };
+type StateVersion = RecordVersion & { readonly kind: StateKind };
 
-function stepsOf(base: readonly StoredRecord[], written: readonly Written[]): NetworkStep[] {
+function stepsOf(base: readonly StoredRecord[], written: readonly StateVersion[]): NetworkStep[] {
   const present = new Map(base.map((record) => [`${record.kind}/${record.name}`, record]));
   const revisions = [...Map.groupBy(written, ({ revision }) => revision)].sort(([a], [b]) => a - b);
   return revisions.map(([revision, versions]) => {

@@ -6,7 +6,7 @@ import type { Verdict } from '../reachability/explanation.ts';
 import { withExternals } from '../reachability/externals.ts';
 import { groupRows } from '../reachability/matrix.ts';
 import { outsideRanges, outsideWithin } from '../reachability/outside.ts';
-import type { Allowed } from '../reachability/port-sets.ts';
+import type { AllowedPorts } from '../reachability/port-sets.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import { isGroupTerm, lookUpPeerOrHost, outsideOf, peerNotFound } from '../state/find-peer.ts';
 import { groupsOf, termsOf } from '../state/peer-groups.ts';
@@ -29,7 +29,7 @@ export interface ReachGroup {
   readonly dst: readonly string[];
   /** Ordered pairs of different ends. */
   readonly pairs: number;
-  readonly allowed: Allowed;
+  readonly allowed: AllowedPorts;
 }
 
 export interface ReachGroups {
@@ -145,7 +145,7 @@ function endOf(state: NetworkState, given: string | undefined): ReadonlySet<stri
 interface Row {
   readonly src: readonly string[];
   readonly dst: readonly string[];
-  readonly allowed: Allowed;
+  readonly allowed: AllowedPorts;
 }
 
 /** Rows that share their sources become one, then those that share their targets; the largest first, outside last. */

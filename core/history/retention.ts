@@ -6,7 +6,7 @@ import { snapshotNameAt } from './snapshot-record.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /** How long the past can be asked about. The audit log is not cut. */
-const KEPT_MS: Readonly<Record<Edition, number>> = { community: 90 * DAY_MS, pro: 365 * DAY_MS };
+const RETENTION_MS: Readonly<Record<Edition, number>> = { community: 90 * DAY_MS, pro: 365 * DAY_MS };
 
 /** Snapshots deleted in one commit. */
 const BATCH = 200;
@@ -17,7 +17,7 @@ export async function enforceRetention(
   workspace: string,
 ): Promise<{ readonly snapshots: number; readonly versions: number }> {
   const { store, clock, edition } = services;
-  const cutoff = clock.now() - KEPT_MS[edition];
+  const cutoff = clock.now() - RETENTION_MS[edition];
   const snapshots = await deleteSnapshots(services, workspace, cutoff);
   const inForce = await store.revisionAt(workspace, cutoff);
   if (!inForce) return { snapshots, versions: 0 };

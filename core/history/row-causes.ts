@@ -7,8 +7,8 @@ import { createEngine } from '../reachability/engine.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import { modelOf } from '../state/network-model.ts';
 import type { NetworkState } from '../state/state.ts';
-import { type Alteration, type Altered, isDelegated, takenBack } from './altered.ts';
 import { isForwards, type Moment } from './moment.ts';
+import { isDelegated, type RecordDifference, type RevertibleChange, withReverted } from './record-differences.ts';
 import type { Cell } from './row-cells.ts';
 
 /** The passing of time, where an expiry rather than a write changed a connection. */
@@ -34,12 +34,17 @@ const MAX_SEARCHES = 500;
 const engine = createEngine();
 
 /** Finds what made the cells of a difference, by taking changes back in the later state. */
-export function causeFinder(from: Moment, to: Moment, alterations: readonly Alteration[], cells: readonly Cell[]) {
+export function causeFinder(
+  from: Moment,
+  to: Moment,
+  alterations: readonly RevertibleChange[],
+  cells: readonly Cell[],
+) {
   const alike = cells.filter(({ isAlike }) => isAlike);
   const names = new Set(alike.flatMap(({ example }) => [example.src, example.dst]));
   for (const { peers } of [from.state, to.state])
     for (const name of peers.keys()) if (isDelegated(name, from.state, to.state)) names.add(name);
-  const isRelevant = ({ kind, name }: Altered) => kind !== 'MeshPeer' || names.has(name);
+  const isRelevant = ({ kind, name }: RecordDifference) => kind !== 'MeshPeer' || names.has(name);
   const relevant = alterations
     .map((one) => ({ ...one, records: one.records.filter(isRelevant) }))
     .filter(({ records }) => records.length > 0);
@@ -51,7 +56,7 @@ export function causeFinder(from: Moment, to: Moment, alterations: readonly Alte
     ? new Map()
     : attribute(alike, ids, (undone) => {
         const records = [...undone].flatMap((id) => byId.get(id)?.records ?? []);
-        return goneIn(takenBack(few, records), undone.has(TIME_PASSED) ? from.at : to.at, alike);
+        return goneIn(withReverted(few, records), undone.has(TIME_PASSED) ? from.at : to.at, alike);
       });
   const resources = new Map<Cell, Attribution>();
   let searches = 0;
@@ -93,7 +98,7 @@ export function causeFinder(from: Moment, to: Moment, alterations: readonly Alte
     const answer = attribute([cell], candidates, (undone) => {
       const at = undone.has(TIME_PASSED) ? from.at : to.at;
       return goneIn(
-        takenBack(
+        withReverted(
           ends,
           [...undone].flatMap((id) => own.get(id) ?? []),
         ),
@@ -114,10 +119,10 @@ export function causeFinder(from: Moment, to: Moment, alterations: readonly Alte
   }
 
   /** Returns the last of some revisions of the same records that, taken back, take the cell back. */
-  function newestOf({ revisions, steps }: Alteration, cell: Cell): readonly number[] {
+  function newestOf({ revisions, steps }: RevertibleChange, cell: Cell): readonly number[] {
     if (!isForwards(from, to)) return revisions;
-    const isGone = (records: readonly Altered[]) =>
-      goneIn(takenBack(endsOf(cell), records.filter(isRelevant)), to.at, [cell])(cell);
+    const isGone = (records: readonly RecordDifference[]) =>
+      goneIn(withReverted(endsOf(cell), records.filter(isRelevant)), to.at, [cell])(cell);
     const found = steps.findIndex(isGone);
     return found < 0 ? revisions : revisions.slice(-found - 1);
   }
@@ -161,7 +166,7 @@ function isEnd(name: string, { example }: Cell): boolean {
 }
 
 /** Returns true if a record can affect a cell: a policy only where it selects an end, before or after. */
-function concerns({ kind, name, before, after }: Altered, cell: Cell, ...moments: readonly Moment[]): boolean {
+function concerns({ kind, name, before, after }: RecordDifference, cell: Cell, ...moments: readonly Moment[]): boolean {
   if (kind === 'MeshPeer') return isEnd(name, cell) || isDelegated(name, ...moments.map(({ state }) => state));
   if (kind !== 'MeshPolicy') return true;
   const ends = moments.flatMap(({ state }) =>

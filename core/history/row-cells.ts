@@ -4,14 +4,14 @@ import type { Ranges } from '../model/ranges.ts';
 import type { Engine } from '../reachability/engine.ts';
 import type { ExternalInput, PolicyInput } from '../reachability/model.ts';
 import { externalOf, networksOf, type OutsideGroup, outsideGroups, stretchesOf } from '../reachability/outside.ts';
-import type { Allowed } from '../reachability/port-sets.ts';
+import type { AllowedPorts } from '../reachability/port-sets.ts';
 import type { BlockCode } from '../reachability/program.ts';
 import { type DiffRow, diffGroups } from '../reachability/reach-diff.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import { modelOf, networkInputs, peerInputs, policyInputs } from '../state/network-model.ts';
 import type { NetworkState } from '../state/state.ts';
-import { type Alteration, type Altered, isDelegated, takenBack } from './altered.ts';
 import { isForwards, type Moment } from './moment.ts';
+import { isDelegated, type RecordDifference, type RevertibleChange, withReverted } from './record-differences.ts';
 
 /** Connections that differ alike, whichever of the changes is taken back: every `src` to every `dst` other than itself. */
 export interface Cell extends Omit<DiffRow, 'src' | 'dst'> {
@@ -35,7 +35,7 @@ export interface OutsideCell {
 /** Cells of one difference that are told apart; the rows behind them stay together. */
 const MAX_CELLS = 5_000;
 
-export interface Compared {
+export interface StateComparison {
   readonly from: Moment;
   readonly to: Moment;
   readonly was: Reachability;
@@ -43,7 +43,12 @@ export interface Compared {
 }
 
 /** All that differs, and whether addresses outside of the network could be compared. */
-export function cellsOf(compared: Compared, alterations: readonly Alteration[], passesTime: boolean, engine: Engine) {
+export function cellsOf(
+  compared: StateComparison,
+  alterations: readonly RevertibleChange[],
+  passesTime: boolean,
+  engine: Engine,
+) {
   const steps = isForwards(compared.from, compared.to) ? alterations.flatMap((one) => one.steps) : [];
   const isOne = alterations.length + Number(passesTime) <= 1 && steps.length === 0;
   const cells: Cell[] = [];
@@ -80,11 +85,11 @@ export function cellsOf(compared: Compared, alterations: readonly Alteration[], 
 }
 
 interface Delta {
-  readonly old: Allowed;
-  readonly new: Allowed;
+  readonly old: AllowedPorts;
+  readonly new: AllowedPorts;
 }
 
-function outsideChanges({ was, is }: Compared): readonly OutsideGroup<Delta>[] | undefined {
+function outsideChanges({ was, is }: StateComparison): readonly OutsideGroup<Delta>[] | undefined {
   return outsideGroups(was, is, (old, now): (Delta & { readonly text: string }) | undefined => {
     const text = JSON.stringify([old, now]);
     return JSON.stringify(old) === JSON.stringify(now) ? undefined : { old, new: now, text };
@@ -92,17 +97,17 @@ function outsideChanges({ was, is }: Compared): readonly OutsideGroup<Delta>[] |
 }
 
 function typed({ old, new: now }: Delta): Omit<DiffRow, 'src' | 'dst'> {
-  const isNothing = (allowed: Allowed) => allowed !== 'ALL' && allowed.length === 0;
+  const isNothing = (allowed: AllowedPorts) => allowed !== 'ALL' && allowed.length === 0;
   return { type: isNothing(old) ? 'added' : isNothing(now) ? 'removed' : 'changed', old, new: now };
 }
 
 /** Returns the blocks that could distinguish addresses in any mixture of the two states and of the steps between. */
-function blocksOf({ from, to, was, is }: Compared, steps: Steps, engine: Engine): BlockCode[] {
+function blocksOf({ from, to, was, is }: StateComparison, steps: Steps, engine: Engine): BlockCode[] {
   const policies = everyPolicy(from.state, to.state, steps);
   const bounds = [
     modelOf(onlyDelegated(from.state), to.at),
     modelOf(onlyDelegated(to.state), from.at),
-    ...steps.map((records) => modelOf(onlyDelegated(takenBack(to.state, records)), to.at)),
+    ...steps.map((records) => modelOf(onlyDelegated(withReverted(to.state, records)), to.at)),
   ];
   const others = [{ networks: [], peers: [], policies, now: to.at }, ...bounds.filter(({ peers }) => peers.length > 0)];
   return [was, is, ...others.map((model) => engine.compile(model))].flatMap(everyBlock);
@@ -135,14 +140,19 @@ function exampleOf(from: readonly string[], to: readonly string[]): Cell['exampl
 }
 
 /** Divides peers that differ alike by whether they still do where some changes are taken back and others are not. */
-function partitioner(compared: Compared, alterations: readonly Alteration[], steps: Steps, engine: Engine) {
+function partitioner(
+  compared: StateComparison,
+  alterations: readonly RevertibleChange[],
+  steps: Steps,
+  engine: Engine,
+) {
   const kinds = new Map<string, string>();
   const parts = new WeakMap<readonly string[], readonly (readonly string[])[]>();
   let kindOf: ((name: string) => string) | undefined;
   return (names: readonly string[]): readonly (readonly string[])[] => {
     const known = parts.get(names);
     if (known) return known;
-    kindOf ??= kindTeller(compared, alterations, steps, engine);
+    kindOf ??= kindGrouper(compared, alterations, steps, engine);
     const tell = kindOf;
     const made = [...Map.groupBy(names, (name) => getOrInsertComputed(kinds, name, () => tell(name))).values()];
     parts.set(names, made);
@@ -155,7 +165,12 @@ function partitioner(compared: Compared, alterations: readonly Alteration[], ste
  * class among all policies of these, before, after and at each step; by whether they take part then; and by the changes that
  * wrote them. A peer with an agent above it is like no other.
  */
-function kindTeller({ from, to }: Compared, alterations: readonly Alteration[], steps: Steps, engine: Engine) {
+function kindGrouper(
+  { from, to }: StateComparison,
+  alterations: readonly RevertibleChange[],
+  steps: Steps,
+  engine: Engine,
+) {
   const between = steps.map((records) => ({ state: { ...to.state, peers: peersOf(records) }, at: to.at }));
   const reach = engine.compile({
     networks: networkInputs(to.state),
@@ -186,10 +201,10 @@ function kindTeller({ from, to }: Compared, alterations: readonly Alteration[], 
   };
 }
 
-type Steps = readonly (readonly Altered[])[];
+type Steps = readonly (readonly RecordDifference[])[];
 
 /** As they were at a step: those that it can take back, and that were there. */
-function peersOf(records: readonly Altered[]): NetworkState['peers'] {
+function peersOf(records: readonly RecordDifference[]): NetworkState['peers'] {
   return new Map(records.flatMap(({ name, before }) => (before?.kind === 'MeshPeer' ? [[name, before]] : [])));
 }
 

@@ -23,7 +23,7 @@ export interface RowGroup extends Omit<DiffRow, 'src' | 'dst'> {
 }
 
 /** A connection that differs, and the resources that caused it: each alone, or all of them together. */
-export interface CausedRow extends DiffRow {
+export interface RowWithCauses extends DiffRow {
   readonly causes: readonly string[];
   readonly together: boolean;
 }
@@ -129,7 +129,7 @@ const MAX_PAIRS = 1_000;
 
 export interface RowPage {
   readonly groups: readonly RowGroup[];
-  readonly rows: readonly CausedRow[];
+  readonly rows: readonly RowWithCauses[];
   /** Pairs behind this page. */
   readonly omitted: number;
   readonly next: string | undefined;
@@ -143,7 +143,7 @@ export function pageOfRows(
 ): RowPage {
   const begin = positionOf(cursor);
   const shown: RowGroup[] = [];
-  const rows: CausedRow[] = [];
+  const rows: RowWithCauses[] = [];
   let { group: index, pair: skip } = begin;
   let next: string | undefined;
   for (; index < groups.length; index += 1, skip = 0) {
@@ -166,8 +166,8 @@ export function pageOfRows(
   return { groups: shown, rows, omitted: Math.max(0, total - before - rows.length), next };
 }
 
-function rowsOf({ cells, side, src, dst }: RowGroup, finder: Finder, skip: number, room: number): CausedRow[] {
-  const rows: CausedRow[] = [];
+function rowsOf({ cells, side, src, dst }: RowGroup, finder: Finder, skip: number, room: number): RowWithCauses[] {
+  const rows: RowWithCauses[] = [];
   let passed = 0;
   const own = side === undefined ? cells : cells.slice(0, 1).map((cell) => ({ ...cell, src, dst }));
   for (const [at, cell] of own.entries()) {
@@ -187,10 +187,10 @@ function rowsOf({ cells, side, src, dst }: RowGroup, finder: Finder, skip: numbe
 
 /** Causes are found for one pair of a cell: the others have them by their own names. */
 function forPair(
-  { causes, together }: Pick<CausedRow, 'causes' | 'together'>,
+  { causes, together }: Pick<RowWithCauses, 'causes' | 'together'>,
   example: Cell['example'],
   pair: Cell['example'],
-): Pick<CausedRow, 'causes' | 'together'> {
+): Pick<RowWithCauses, 'causes' | 'together'> {
   const names = new Map([
     [`peers/${example.src}`, `peers/${pair.src}`],
     [`peers/${example.dst}`, `peers/${pair.dst}`],

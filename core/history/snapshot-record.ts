@@ -82,13 +82,13 @@ export function digestOf(state: NetworkState): string {
   return total.digest('hex');
 }
 
-interface Summed {
+interface RecordSum {
   readonly records: ReadonlyMap<string, StoredRecord>;
   readonly sum: bigint;
 }
 
 /** By line of records: the sum taken last, from which the next one is a few records away. */
-const sums = new WeakMap<object, Summed>();
+const sums = new WeakMap<object, RecordSum>();
 const SUM_BITS = 256;
 
 /** The hashes of all records, added: an order of names would have to be found again for every snapshot. */

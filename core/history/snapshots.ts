@@ -1,6 +1,6 @@
 import { MeshError } from '../base/errors.ts';
 import type { CommitContext } from '../base/ports.ts';
-import { writtenRecord } from '../base/written.ts';
+import { writtenRecord } from '../base/written-record.ts';
 import type { HistoryServices, NetworkServices } from '../state/services.ts';
 import { digestOf, type SnapshotRecord, snapshotDraft, snapshotNameAt, type TriggerType } from './snapshot-record.ts';
 

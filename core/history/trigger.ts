@@ -1,6 +1,6 @@
 import type { Change, Commit } from '../base/ports.ts';
 import { withRenames } from '../base/renames.ts';
-import { isOfKind } from '../base/written.ts';
+import { isOfKind } from '../base/written-record.ts';
 import { sameAccess } from '../model/peer-access.ts';
 import type { PresenceRecord } from '../model/resources.ts';
 import { isStateKind } from '../state/state.ts';

@@ -12,7 +12,7 @@ import type { Reachability } from '../reachability/reachability.ts';
 import { agentOf, modelOf } from '../state/network-model.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
-import { droppingRules, sparing } from './spare-pair.ts';
+import { droppingRules, withExemptions } from './exemption.ts';
 
 /** A step to take. All steps of an answer, in order, open the connection asked about: that was computed, not assumed. */
 export type FixStep =
@@ -171,7 +171,7 @@ function policyChanges(
     return record ? [{ record, rules }] : [];
   });
   const narrow = refusing.flatMap(({ record, rules }) =>
-    sparing(record, rules, (subject) => nameFor(record.name, `-for-${subject}`)),
+    withExemptions(record, rules, (subject) => nameFor(record.name, `-for-${subject}`)),
   );
   const wide = refusing.map(({ record, rules }) => droppingRules(record, rules));
   return [

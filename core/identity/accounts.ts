@@ -22,7 +22,7 @@ export interface AccountSpec {
   /** Uid of the account that takes over its agents, once it is disabled. */
   readonly successor?: string;
   /** It was disabled, or is to be deleted, and what hangs on it has not all ended yet (core/identity/leave.ts). */
-  readonly leaving?: Leaving;
+  readonly leaving?: PendingRemoval;
   /** Milliseconds; absent for a password that an older version stored. */
   readonly passwordChangedAt?: number;
   /** Hashes of passwords before the current one, newest first. */
@@ -41,7 +41,7 @@ export interface AccountSpec {
   readonly factorEpoch?: number;
 }
 
-export interface Leaving {
+export interface PendingRemoval {
   /** State of the account once everything else has ended. */
   readonly to: 'disabled' | 'deleted';
   /** When that was decided, milliseconds. */

@@ -7,7 +7,7 @@ import type { Op } from '../base/ports.ts';
 import type { RecordDraft } from '../base/record.ts';
 import type { Scope } from '../base/scope.ts';
 import { formatInstant } from '../base/time.ts';
-import { writtenRecord } from '../base/written.ts';
+import { writtenRecord } from '../base/written-record.ts';
 import { lookUp, lookUpById, notFoundAmong } from '../model/find.ts';
 import { peerIdsOf, unknownPeersAt, withPeerIds } from '../model/peer-lists.ts';
 import type { EgressRule } from '../model/policy.ts';

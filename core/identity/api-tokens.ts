@@ -5,15 +5,15 @@ import type { CallContext } from '../base/operation.ts';
 import type { Op } from '../base/ports.ts';
 import { requireSession } from '../base/require-session.ts';
 import { PERSON_ONLY_SCOPES, type Scope } from '../base/scope.ts';
-import { serialisedFirst } from '../base/serialise.ts';
-import { writtenRecord } from '../base/written.ts';
+import { serializedFirst } from '../base/serialize.ts';
+import { writtenRecord } from '../base/written-record.ts';
 import { lookUpById } from '../model/find.ts';
 import { newToken } from '../model/token.ts';
 import { isSpent, type TokenRecord, tokenDraft } from '../model/token-record.ts';
 import type { NetworkServices, PeerCall } from '../state/services.ts';
 import { accountById } from './accounts.ts';
-import { endTogether, nextFamilies } from './end-agents.ts';
-import { expandScopes, isScope, requireHeld } from './grants.ts';
+import { endFamilies, nextFamilies } from './end-agents.ts';
+import { expandScopes, isScope, requireWithin } from './grants.ts';
 import { lifetimeOf } from './join-tokens.ts';
 
 const DEFAULT_API_TOKEN_MS = 90 * 86_400_000;
@@ -68,7 +68,7 @@ function grantedOf(names: readonly string[], held: ReadonlySet<Scope>): readonly
     throw invalidInput([{ pointer: '/scopes', detail }], detail);
   }
   const wanted = [...expandScopes(names)];
-  requireHeld(wanted, held);
+  requireWithin(wanted, held);
   return wanted;
 }
 
@@ -81,7 +81,7 @@ function grantOf(text: string): number {
 }
 
 /** Names of what ended with an API token. */
-export interface EndedWithToken {
+export interface TokenCascade {
   readonly agents: readonly string[];
   readonly joinTokens: readonly string[];
 }
@@ -92,7 +92,7 @@ export interface EndedWithToken {
  *
  * @throws MeshError `not_found`
  */
-export async function revokeApiToken(id: string, context: PeerCall): Promise<EndedWithToken> {
+export async function revokeApiToken(id: string, context: PeerCall): Promise<TokenCascade> {
   const { services, workspace } = context;
   const { store, states } = services;
   const madeWith = async () => (await store.list(workspace, 'Token')).items.filter(({ spec }) => spec.madeWith === id);
@@ -112,14 +112,14 @@ export async function revokeApiToken(id: string, context: PeerCall): Promise<End
       if (going.length + ending.length === 0) return true;
       const besides = going.map(({ kind, name }): Op => ({ op: 'delete', key: { kind, name } }));
       const why = commitContext(context, `revoked API token ${token?.spec.name ?? id}`);
-      await endTogether(services, state, { ending, phase: 'Revoked', context: { ...why, decided: 'now' }, besides });
+      await endFamilies(services, state, { ending, phase: 'Revoked', context: { ...why, decided: 'now' }, besides });
       ended.agents.push(...ending.map(({ name }) => name));
       ended.joinTokens.push(...joins.map(({ spec }) => spec.name));
       return false;
     };
     // A token without agents waits for no turn: what it asked for may be on its way.
     const hasAgents = (await madeWith()).some(({ spec }) => spec.kind === 'agt');
-    const isDone = hasAgents ? await serialisedFirst(store, workspace, end) : await end();
+    const isDone = hasAgents ? await serializedFirst(store, workspace, end) : await end();
     if (isDone) return ended;
   }
 }

@@ -11,14 +11,14 @@ import { DELEGATES, MAKES_ROOT_AGENTS } from './agent-request.ts';
 import { type AgentCall, type NewAgent, newRootAgent, newSubAgent, ownAgent } from './agents.ts';
 
 /** The result of one document. Only the answer that makes a token shows it. */
-export type AppliedAgent =
+export type AgentResult =
   | { readonly name: string; readonly result: 'unchanged' }
   | { readonly name: string; readonly result: 'created'; readonly token: string; readonly expiresAt: string }
   | { readonly name: string; readonly result: 'created'; readonly enrollmentToken: string; readonly expiresAt: string };
 
 export interface AgentsToApply {
   readonly ops: readonly Op[];
-  readonly applied: readonly AppliedAgent[];
+  readonly applied: readonly AgentResult[];
 }
 
 /**
@@ -37,17 +37,17 @@ export async function applyAgents(
   const { services, workspace } = context;
   const { agents, peers } = await services.states.current(workspace);
   const ops: Op[] = [];
-  const applied: AppliedAgent[] = [];
+  const applied: AgentResult[] = [];
   for (const [index, manifest] of manifests.entries()) {
     const { metadata } = manifest;
-    await placed(`${at(index)}/spec`, metadata.name, () => requireTold(context, manifest));
+    await withDocument(`${at(index)}/spec`, metadata.name, () => requireVisible(context, manifest));
     const stored = lookUp(agents, normalizeName(metadata.name));
     const spec = withPeerIds(manifest.spec, peerIdsOf(peers), `${at(index)}/spec`);
     if (isThere(stored, manifest, spec, services.clock.now())) {
       applied.push({ name: stored.name, result: 'unchanged' });
       continue;
     }
-    const made = await placed(`${at(index)}/spec`, metadata.name, () => newAgent(context, manifest));
+    const made = await withDocument(`${at(index)}/spec`, metadata.name, () => newAgent(context, manifest));
     ops.push(...made.ops);
     const { name, token, expiresAt } = made;
     const shown = 'parentRef' in manifest.spec ? { enrollmentToken: token } : { token };
@@ -79,7 +79,7 @@ function isThere(
 }
 
 /** Requires that the caller may read or make the identity: no answer tells anybody else whether it exists. */
-async function requireTold(context: AgentCall, { spec }: AgentManifest): Promise<void> {
+async function requireVisible(context: AgentCall, { spec }: AgentManifest): Promise<void> {
   if (context.caller.scopesIn(context.workspace).has('network:read')) return;
   if (!('parentRef' in spec)) return requireScope(context, MAKES_ROOT_AGENTS);
   requireScope(context, DELEGATES);
@@ -103,7 +103,7 @@ function requireScope({ caller, workspace }: AgentCall, scope: Scope): void {
 }
 
 /** Names the document in what the makers of agents refuse, whose pointers are those of their own fields. */
-async function placed<T>(at: string, name: string, work: () => Promise<T>): Promise<T> {
+async function withDocument<T>(at: string, name: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -9,13 +9,13 @@ import { readChange, requireDocumentCount } from '../changes/manifest.ts';
 import { pruning } from '../changes/prune.ts';
 import { readYaml } from '../changes/resource-input.ts';
 import { unknownNamesFinder } from '../changes/unknown-names.ts';
-import type { PrunedKind } from '../model/in-files.ts';
+import type { PrunedKind } from '../model/file-records.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type AgentManifest, readAgentManifest } from './agent-manifest.ts';
 
 /** The requested changes and agents, each with the index of its document in the request. */
-export interface AppliedDocuments {
+export interface DocumentChanges {
   readonly documents: readonly unknown[];
   readonly changes: readonly NetworkChange[];
   /** Deletions have none: they follow the others. */
@@ -39,10 +39,10 @@ export interface ApplyRequest {
  *
  * @throws MeshError `invalid_input` that names each wrong field of every document.
  */
-export async function appliedDocuments(
+export async function documentChanges(
   { services, workspace, caller }: CallContext<Pick<NetworkServices, 'store' | 'states' | 'yaml' | 'clock'>>,
   { manifest, documents, prune }: ApplyRequest,
-): Promise<AppliedDocuments> {
+): Promise<DocumentChanges> {
   if ((manifest === undefined) === (documents === undefined)) {
     throw invalidInput(
       [{ pointer: '/manifest', detail: 'Send YAML in manifest, or objects in documents: one of the two.' }],

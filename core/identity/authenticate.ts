@@ -4,7 +4,7 @@ import { hasEnded } from '../base/time.ts';
 import { parseToken, withoutAddress } from '../model/token.ts';
 import { expiredToken, unknownToken } from '../model/token-record.ts';
 import type { NetworkServices } from '../state/services.ts';
-import { buildCredentialCache, type Verified } from './credential-cache.ts';
+import { buildCredentialCache, type Verification } from './credential-cache.ts';
 import { verifySession } from './session-caller.ts';
 import { buildSessionUse } from './session-use.ts';
 import { verifyToken } from './token-caller.ts';
@@ -40,7 +40,7 @@ export function buildAuthenticator(
   const cache = buildCredentialCache(store);
   const uses = buildSessionUse(services);
 
-  function verify(bearer: string): Promise<Verified> {
+  function verify(bearer: string): Promise<Verification> {
     const form = parseToken(bearer);
     return form
       ? verifyToken(services, directory, bearer, form.kind)

@@ -4,15 +4,23 @@ import type { Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
 import type { WorkspaceRole } from '../base/scope.ts';
-import { serialised } from '../base/serialise.ts';
-import { writtenRecord } from '../base/written.ts';
+import { serialized } from '../base/serialize.ts';
+import { writtenRecord } from '../base/written-record.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import { isOpen } from '../state/agent-tree.ts';
 import type { PeerCall, StoreCall } from '../state/services.ts';
 import { type AccountRecord, findAccount, normalizeUsername, USERNAME_PATTERN } from './accounts.ts';
-import { type LeftItem, leftInWorkspace } from './leaving-preview.ts';
 import { isOfOneAccount, type MemberRecord, memberDraft } from './members.ts';
-import { endLeft, endOrphans, heirIn, leavingOps, openAgentsOf, passSchedules, successorIn } from './offboard.ts';
+import {
+  endLeftovers,
+  endOrphans,
+  heirIn,
+  offboardingOps,
+  openAgentsOf,
+  passSchedules,
+  successorIn,
+} from './offboard.ts';
+import { type Leftover, leftoversInWorkspace } from './offboarding-preview.ts';
 
 /**
  * Makes who has this user name a member, or changes the role it has, in this workspace and nowhere else. Accounts are
@@ -63,10 +71,10 @@ export async function removeMember(
   const commit = commitContext(context, `removed member ${name}${agents}`);
   const had = account ? openAgentsOf(await services.states.current(workspace), account.uid) : [];
   let isMet = false;
-  await serialised(services.store, workspace, async () => {
+  await serialized(services.store, workspace, async () => {
     const member = await memberOf(name, context);
     if (!member) return;
-    const left = account ? await leavingOps(services, workspace, account, heir) : [];
+    const left = account ? await offboardingOps(services, workspace, account, heir) : [];
     // Concurrent writes of the member must not keep them in: on a retry, what else they leave goes after the removal, when they
     // have no rights any more.
     const ops = isMet ? left.filter(isOfAgents) : left;
@@ -74,7 +82,7 @@ export async function removeMember(
     await services.store.commit(workspace, [{ op: 'delete', key: { kind: 'Member', name } }, ...ops], commit);
   });
   if (account) {
-    await endLeft(services, workspace, account, heir, commit);
+    await endLeftovers(services, workspace, account, heir, commit);
     await passSchedules(services, workspace, account, heir, commit);
   }
   const ended = new Set(await endOrphans(services, workspace, commit));
@@ -92,7 +100,7 @@ export async function previewRemoval(
   username: string,
   successor: string | undefined,
   context: PeerCall,
-): Promise<LeftItem[]> {
+): Promise<Leftover[]> {
   requireSession(context.caller);
   const name = normalizeUsername(username);
   if (!(await memberOf(name, context))) throw new MeshError('not_found', `${username} is no member of this workspace.`);
@@ -100,7 +108,7 @@ export async function previewRemoval(
   const account = await findAccount(services, name);
   const heir = await memberHeir(context, { name, account }, successor);
   if (!account) return [];
-  return leftInWorkspace(services, await workspaceById(services, workspace), account, heir);
+  return leftoversInWorkspace(services, await workspaceById(services, workspace), account, heir);
 }
 
 /** Returns who takes over what a member leaves: who removes them, where they say so, else whom the workspace names. */

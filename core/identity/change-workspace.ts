@@ -3,7 +3,7 @@ import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { draftOf } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
-import { writtenRecord } from '../base/written.ts';
+import { writtenRecord } from '../base/written-record.ts';
 import { sameValue } from '../model/value.ts';
 import {
   type ComplianceSettings,

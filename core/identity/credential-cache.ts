@@ -18,7 +18,7 @@ export const CREDENTIAL_KINDS: ReadonlySet<Kind> = new Set<Kind>([
 ]);
 
 /** The caller that a verification proved, and the records it rests on. */
-export interface Verified {
+export interface Verification {
   readonly caller: Caller;
   /** `<kind>:<uid>`; `Member:<uid of an account>` for all memberships of that account. */
   readonly restsOn: readonly string[];
@@ -28,13 +28,13 @@ export interface Verified {
 export interface CredentialCache {
   get(key: string): Caller | undefined;
   /** Verifies and remembers, unless something that matters changed meanwhile. */
-  load(key: string, verify: () => Promise<Verified>): Promise<Caller>;
+  load(key: string, verify: () => Promise<Verification>): Promise<Caller>;
   forget(key: string): void;
   close(): void;
 }
 
 export function buildCredentialCache(store: Store): CredentialCache {
-  const entries = new Map<string, Verified>();
+  const entries = new Map<string, Verification>();
   const dependents = new Map<string, Set<string>>();
   let generation = 0;
 
@@ -49,7 +49,7 @@ export function buildCredentialCache(store: Store): CredentialCache {
     }
   }
 
-  function remember(key: string, entry: Verified): void {
+  function remember(key: string, entry: Verification): void {
     forget(key);
     if (entries.size >= MAX_ENTRIES) {
       const [oldest] = entries.keys();

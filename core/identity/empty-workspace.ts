@@ -1,7 +1,7 @@
 import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CommitContext } from '../base/ports.ts';
 import type { Kind } from '../base/record.ts';
-import { serialised } from '../base/serialise.ts';
+import { serialized } from '../base/serialize.ts';
 import { removePeers } from '../peers/peers.ts';
 import { isOpen } from '../state/agent-tree.ts';
 import type { PeerServices } from '../state/services.ts';
@@ -13,7 +13,7 @@ const BATCH = 200;
 const MADE_MS = 60 * 60_000;
 
 /** Kinds of records that mean nothing without the workspace, beside peers and agents. Past records stay until retention. */
-const GOING = [
+const REMOVED_KINDS = [
   'Webhook',
   'WebhookDelivery',
   'Member',
@@ -31,7 +31,8 @@ export async function emptyWorkspace(services: PeerServices, workspace: string, 
   const context = { ...why, decided: 'now' } as const;
   await whileSome(services, workspace, () => removeSomePeers(services, workspace, context));
   await endAgents(services, workspace, ({ agents }) => [...agents.values()].filter(isOpen), 'Revoked', context);
-  for (const kind of GOING) await whileSome(services, workspace, () => removeSome(services, workspace, kind, context));
+  for (const kind of REMOVED_KINDS)
+    await whileSome(services, workspace, () => removeSome(services, workspace, kind, context));
 }
 
 /**
@@ -48,7 +49,7 @@ export async function emptyIfGone(services: PeerServices, workspace: string): Pr
 }
 
 async function whileSome({ store }: PeerServices, workspace: string, work: () => Promise<number>): Promise<void> {
-  while ((await serialised(store, workspace, work)) > 0);
+  while ((await serialized(store, workspace, work)) > 0);
 }
 
 async function removeSomePeers(services: PeerServices, workspace: string, context: CommitContext): Promise<number> {
@@ -61,7 +62,7 @@ async function removeSomePeers(services: PeerServices, workspace: string, contex
 async function removeSome(
   { store }: PeerServices,
   workspace: string,
-  kind: (typeof GOING)[number],
+  kind: (typeof REMOVED_KINDS)[number],
   context: CommitContext,
 ): Promise<number> {
   const { items } = await store.list(workspace, kind, { limit: BATCH });

@@ -1,6 +1,6 @@
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
-import { serialisedFirst } from '../base/serialise.ts';
+import { serializedFirst } from '../base/serialize.ts';
 import { parseInstant } from '../base/time.ts';
 import type { AgentPhase, AgentRecord } from '../model/resources.ts';
 import { cancelOp } from '../model/workflow-records.ts';
@@ -8,7 +8,7 @@ import { removalOps } from '../peers/peers.ts';
 import { family, isLive, isOpen } from '../state/agent-tree.ts';
 import type { PeerServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import { type EndingWith, endingWith } from './ending-with.ts';
+import { type RemovalCascade, removalCascade } from './removal-cascade.ts';
 
 /** Identities that end in one commit, so that a mass expiry makes no batch without bound; a family is never split. */
 const BATCH = 100;
@@ -29,11 +29,11 @@ export async function endAgents(
   const { store, states } = services;
   const ended: string[] = [];
   for (;;) {
-    const batch = await serialisedFirst(store, workspace, async () => {
+    const batch = await serializedFirst(store, workspace, async () => {
       const state = await states.current(workspace);
       const ending = nextFamilies(state, roots(state));
       if (ending.length === 0) return [];
-      await endTogether(services, state, { ending, phase, context });
+      await endFamilies(services, state, { ending, phase, context });
       return ending;
     });
     if (batch.length === 0) return ended;
@@ -41,7 +41,7 @@ export async function endAgents(
   }
 }
 
-interface EndingTogether {
+interface FamilyEnd {
   /** Whole families, see {@link nextFamilies}. */
   readonly ending: readonly AgentRecord[];
   readonly phase: Extract<AgentPhase, 'Revoked' | 'Expired'>;
@@ -51,15 +51,15 @@ interface EndingTogether {
 }
 
 /** Ends identities with all that ends with them, in one commit. */
-export async function endTogether(
+export async function endFamilies(
   services: PeerServices,
   state: NetworkState,
-  { ending, phase, context, besides = [] }: EndingTogether,
+  { ending, phase, context, besides = [] }: FamilyEnd,
 ): Promise<void> {
   const { store, clock, liveness } = services;
   const { workspace } = state;
   const now = clock.now();
-  const going = await endingWith(services, state, ending);
+  const going = await removalCascade(services, state, ending);
   const { peers } = going;
   const removals = await Promise.all(peers.map((peer) => removalOps(services, state, peer, now)));
   await store.commit(workspace, [...endOps(ending, phase, going), ...removals.flat(), ...besides], context);
@@ -67,7 +67,7 @@ export async function endTogether(
 }
 
 /** Identities past their time, with everything below them. */
-export function overdue(state: NetworkState, now: number): AgentRecord[] {
+export function expiredAgents(state: NetworkState, now: number): AgentRecord[] {
   return [...state.agents.values()].filter((agent) => isOpen(agent) && !isLive(agent, now));
 }
 
@@ -95,7 +95,7 @@ export function nextFamilies(state: NetworkState, roots: readonly AgentRecord[],
 }
 
 /** Returns the ops that end agents, without those for their peers. */
-export function endOps(ending: readonly AgentRecord[], phase: AgentPhase, going: EndingWith): Op[] {
+export function endOps(ending: readonly AgentRecord[], phase: AgentPhase, going: RemovalCascade): Op[] {
   const { policies, kept, checks, tokens, plans, workflows } = going;
   return [
     ...checks,

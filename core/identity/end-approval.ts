@@ -1,7 +1,7 @@
 import { MeshError } from '../base/errors.ts';
 import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { draftOf } from '../base/record.ts';
-import { serialised } from '../base/serialise.ts';
+import { serialized } from '../base/serialize.ts';
 import type { WorkspaceRecord } from '../model/workspaces.ts';
 import type { NetworkServices } from '../state/services.ts';
 
@@ -21,7 +21,7 @@ export async function endApproval(
   { store, clock }: Pick<NetworkServices, 'store' | 'clock'>,
   name: string,
 ): Promise<WorkspaceRecord> {
-  return serialised(store, SYSTEM_WORKSPACE, async () => {
+  return serialized(store, SYSTEM_WORKSPACE, async () => {
     const { items } = await store.list(SYSTEM_WORKSPACE, 'Workspace');
     const names: readonly ((one: WorkspaceRecord) => string)[] = [
       ({ uid }) => uid,

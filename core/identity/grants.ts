@@ -67,7 +67,7 @@ export function requireGrantable(caller: Caller, workspace: string, scopes: read
       { scope: named[0] },
     );
   }
-  requireHeld(
+  requireWithin(
     scopes.filter((scope) => scope !== 'agents:delegate'),
     caller.scopesIn(workspace),
     advice,
@@ -76,7 +76,7 @@ export function requireGrantable(caller: Caller, workspace: string, scopes: read
 }
 
 /** @throws MeshError `forbidden` naming what is asked for beyond what is held */
-export function requireHeld(asked: readonly Scope[], held: ReadonlySet<Scope>, advice = 'ask for less.'): void {
+export function requireWithin(asked: readonly Scope[], held: ReadonlySet<Scope>, advice = 'ask for less.'): void {
   const wider = asked.filter((scope) => !held.has(scope));
   if (wider.length === 0) return;
   throw new MeshError('forbidden', `You do not hold ${wider.join(', ')} in this workspace: ${advice}`, {

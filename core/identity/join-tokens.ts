@@ -3,7 +3,7 @@ import { parseDuration, roughDuration } from '../base/duration.ts';
 import { invalidInput, MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { parseInstant } from '../base/time.ts';
-import { writtenRecord } from '../base/written.ts';
+import { writtenRecord } from '../base/written-record.ts';
 import { lookUpById } from '../model/find.ts';
 import { RESERVED_LABEL_PREFIX } from '../model/presets.ts';
 import { type AgentRecord, DEFAULT_NETWORK } from '../model/resources.ts';

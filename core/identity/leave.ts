@@ -2,13 +2,13 @@ import { eachDespiteFailures } from '../base/each-despite-failures.ts';
 import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
-import { serialised } from '../base/serialise.ts';
+import { serialized } from '../base/serialize.ts';
 import type { PeerServices } from '../state/services.ts';
 import { type AccountRecord, accountById } from './accounts.ts';
-import { endOrphans, heirIn, leavingOps, passSchedules } from './offboard.ts';
+import { endOrphans, heirIn, offboardingOps, passSchedules } from './offboard.ts';
 
 /** The call that decides it finishes it too; only what it left for so long is taken up by the job. */
-const LEFT_MS = 60_000;
+const TAKEOVER_MS = 60_000;
 
 /**
  * Ends in every workspace what hangs on an account that is leaving, and at last deletes the account or says of it that all
@@ -32,7 +32,7 @@ export async function finishAllLeaving(services: PeerServices): Promise<number |
   const { items } = await store.list(SYSTEM_WORKSPACE, 'Account');
   const now = clock.now();
   const leaving = items.flatMap((account) =>
-    account.spec.leaving ? [{ account, due: account.spec.leaving.since + LEFT_MS }] : [],
+    account.spec.leaving ? [{ account, due: account.spec.leaving.since + TAKEOVER_MS }] : [],
   );
   await eachDespiteFailures(
     leaving.filter(({ due }) => due <= now),
@@ -56,7 +56,7 @@ async function leaveWorkspace(
   const leave = async () => {
     const isDeleted = account.spec.leaving?.to === 'deleted';
     const ops = [
-      ...(await leavingOps(services, workspace, account, heir)),
+      ...(await offboardingOps(services, workspace, account, heir)),
       ...(isDeleted ? await membershipOps(services, workspace, account) : []),
     ];
     // Last: what goes by name may be another's once somebody else has finished. An earlier version may have enabled it.
@@ -65,7 +65,7 @@ async function leaveWorkspace(
     return ops.length;
   };
   // Repeats for records that they wrote while the rest was read.
-  while ((await serialised(store, workspace, leave)) > 0);
+  while ((await serialized(store, workspace, leave)) > 0);
   await endOrphans(services, workspace, context);
   await passSchedules(services, workspace, account, heir, context);
 }
@@ -81,7 +81,7 @@ async function membershipOps(
 }
 
 async function settle(services: PeerServices, account: AccountRecord, context: CommitContext): Promise<void> {
-  await serialised(services.store, SYSTEM_WORKSPACE, async () => {
+  await serialized(services.store, SYSTEM_WORKSPACE, async () => {
     const now = await leavingNow(services, account);
     if (!now) return;
     const { kind, name, revision } = now;

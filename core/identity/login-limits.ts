@@ -9,7 +9,7 @@ import type { Cells, SharedState } from '../base/shared.ts';
 import type { LoginLimits } from '../model/services.ts';
 import type { SignInRules } from '../model/sign-in-rules.ts';
 import { sourceNetwork } from '../model/source-network.ts';
-import { buildLoginLocks, type CountedTry, nameKey, type TriedCells, triedSchema } from './login-locks.ts';
+import { type AttemptCells, buildLoginLocks, type CountedAttempt, nameAttemptsSchema, nameKey } from './login-locks.ts';
 
 const WINDOW_MS = 60_000;
 /** Failed logins in a window from one address for one account (docs/accounts-and-tokens.md#limits). */
@@ -28,7 +28,7 @@ const attemptsSchema = z.array(z.object({ id: z.string(), at: z.int(), name: z.s
 /** From one address within a window, each with the key of its name; the earliest first. */
 type Attempts = z.infer<typeof attemptsSchema>;
 
-type LoginCells = TriedCells & { readonly sources: Cells<Attempts> };
+type LoginCells = AttemptCells & { readonly sources: Cells<Attempts> };
 
 /** Returns the source that limits count as one origin of logins. */
 export function loginSource(origin: string): string {
@@ -84,7 +84,7 @@ export function buildLoginLimits({ clock, log, rules, shared }: LoginLimitsOptio
         await takingBack(forget(source, id));
         throw error;
       });
-      let code: CountedTry | undefined;
+      let code: CountedAttempt | undefined;
       return {
         get lockedUntil() {
           return code?.lockedUntil ?? tried.lockedUntil;
@@ -110,8 +110,8 @@ function loginCells(clock: Clock, shared: LoginLimitsOptions['shared']): LoginCe
     shared?.cells(space, (value) => schema.safeParse(value).data);
   return {
     sources: sharedOf('login-source', attemptsSchema) ?? memoryCells(clock, MAX_SOURCES),
-    strangers: sharedOf('login-tries-stranger', triedSchema) ?? memoryCells(clock, MAX_STRANGERS),
-    accounts: sharedOf('login-tries', triedSchema) ?? memoryCells(clock, MAX_ACCOUNTS),
+    strangers: sharedOf('login-tries-stranger', nameAttemptsSchema) ?? memoryCells(clock, MAX_STRANGERS),
+    accounts: sharedOf('login-tries', nameAttemptsSchema) ?? memoryCells(clock, MAX_ACCOUNTS),
   };
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ADMIN_PASSWORD, buildIdentityKit } from '../../test/kits/plane/identity-kit.ts';
 import type { MeshError } from '../base/errors.ts';
 import { memoryCells } from '../base/memory-cells.ts';
-import { buildLoginLocks, type Tried } from './login-locks.ts';
+import { buildLoginLocks, type NameAttempts } from './login-locks.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -11,7 +11,10 @@ const OFFICE = '198.51.100.4';
 
 function prepared() {
   const clock = { at: 1_000_000, now: () => clock.at };
-  const cells = { accounts: memoryCells<Tried>(clock, 100_000), strangers: memoryCells<Tried>(clock, 10_000) };
+  const cells = {
+    accounts: memoryCells<NameAttempts>(clock, 100_000),
+    strangers: memoryCells<NameAttempts>(clock, 10_000),
+  };
   const locks = buildLoginLocks(clock, { lockAfter: 10, lockMs: 30 * MINUTE_MS }, cells);
   const placeOf = (source: string, knownSources: readonly string[] | undefined = []) => ({
     ...{ source, site: source, knownSources },

@@ -6,7 +6,7 @@ import type { Clock } from '../base/ports.ts';
 import type { Cell, Cells } from '../base/shared.ts';
 import type { LoginLock } from '../model/services.ts';
 import type { SignInRules } from '../model/sign-in-rules.ts';
-import { giveBack, takeTry } from './login-pace.ts';
+import { returnAttempt, takeAttempt } from './login-pace.ts';
 
 /** Locks double up to this, so that a code of six digits is not found in years of guessing. */
 const LONGEST_LOCK_MS = 24 * 3_600_000;
@@ -15,7 +15,7 @@ const QUIET_MS = 24 * 3_600_000;
 /** Addresses remembered for one name, besides those that it signed in from; the one that was quiet for longest makes room. */
 const MAX_ADDRESSES = 64;
 
-const triesSchema = z.object({
+const sourceAttemptsSchema = z.object({
   /** In a row, since the last lock. */
   failures: z.int(),
   /** In a row. */
@@ -23,23 +23,23 @@ const triesSchema = z.object({
   lockedUntil: z.int(),
   lastAt: z.int(),
 });
-type Tries = z.infer<typeof triesSchema>;
+type SourceAttempts = z.infer<typeof sourceAttemptsSchema>;
 
-export const triedSchema = z.object({
+export const nameAttemptsSchema = z.object({
   /** By address. */
-  places: z.record(z.string(), triesSchema.extend({ site: z.string() })),
+  places: z.record(z.string(), sourceAttemptsSchema.extend({ site: z.string() })),
   /** Tries of one-time codes, after the right password, from all addresses that the account never signed in from. */
-  codes: triesSchema.optional(),
+  codes: sourceAttemptsSchema.optional(),
   /** Instant at which new addresses have all their tries again. */
   spentUntil: z.int(),
 });
 /** Everything that was tried for one name. */
-export type Tried = z.infer<typeof triedSchema>;
+export type NameAttempts = z.infer<typeof nameAttemptsSchema>;
 
-const NOTHING: Tried = { places: {}, spentUntil: 0 };
+const NOTHING: NameAttempts = { places: {}, spentUntil: 0 };
 
 /** Where a try comes from. */
-export interface Place {
+export interface AttemptSource {
   /** An address, or the network of a household. */
   readonly source: string;
   /** The network of a site, which `source` is part of. */
@@ -54,16 +54,16 @@ export interface Place {
  */
 export interface LoginLocks {
   /** @throws MeshError `rate_limited` while the account is locked for this source */
-  refuseLocked(username: string, place: Place): Promise<void>;
+  refuseLocked(username: string, place: AttemptSource): Promise<void>;
   /** Counts a try of a password, which may lock. @throws MeshError `rate_limited` as `refuseLocked` or for the pace, counting nothing */
-  count(username: string, place: Place): Promise<CountedTry>;
+  count(username: string, place: AttemptSource): Promise<CountedAttempt>;
   /** Counts a try of a one-time code after the right password, which may lock. @throws MeshError `rate_limited`, counting nothing */
-  countCode(username: string, place: Place): Promise<CountedTry>;
+  countCode(username: string, place: AttemptSource): Promise<CountedAttempt>;
   locksOf(usernames: readonly string[]): Promise<ReadonlyMap<string, readonly LoginLock[]>>;
   lift(username: string): Promise<number>;
 }
 
-export interface CountedTry {
+export interface CountedAttempt {
   readonly lockedUntil: number | undefined;
   /** Forgets all failures there. */
   clear(): Promise<void>;
@@ -74,25 +74,25 @@ export interface CountedTry {
  * Names with an account, and names without. Apart, so that a flood of made-up names does not make room by forgetting who
  * guesses at an account.
  */
-export type TriedCells = Readonly<Record<'accounts' | 'strangers', Cells<Tried>>>;
+export type AttemptCells = Readonly<Record<'accounts' | 'strangers', Cells<NameAttempts>>>;
 
 /** A code from a known address counts as every failed login there. */
-const NO_TRY: CountedTry = { lockedUntil: undefined, clear: async () => {}, takeBack: async () => {} };
+const NO_ATTEMPT: CountedAttempt = { lockedUntil: undefined, clear: async () => {}, takeBack: async () => {} };
 
 export function buildLoginLocks(
   clock: Clock,
   { lockAfter, lockMs }: Pick<SignInRules, 'lockAfter' | 'lockMs'>,
-  { accounts, strangers }: TriedCells,
+  { accounts, strangers }: AttemptCells,
 ): LoginLocks {
-  const cellsFor = ({ knownSources }: Place) => (knownSources ? accounts : strangers);
+  const cellsFor = ({ knownSources }: AttemptSource) => (knownSources ? accounts : strangers);
 
-  function triesIn(tries: Tries | undefined): Tries {
+  function triesIn(tries: SourceAttempts | undefined): SourceAttempts {
     const now = clock.now();
     return tries && now < endOf(tries) ? tries : { failures: 0, locks: 0, lockedUntil: 0, lastAt: now };
   }
 
   /** @throws MeshError `rate_limited` */
-  function refuse({ lockedUntil }: Tries, what: 'logins' | 'codes'): void {
+  function refuse({ lockedUntil }: SourceAttempts, what: 'logins' | 'codes'): void {
     const now = clock.now();
     if (now >= lockedUntil) return;
     const retryAfterSeconds = secondsOf(lockedUntil - now);
@@ -102,7 +102,7 @@ export function buildLoginLocks(
     throw new MeshError('rate_limited', message, { retryAfterSeconds });
   }
 
-  function failed(before: Tries): Tries {
+  function failed(before: SourceAttempts): SourceAttempts {
     const now = clock.now();
     const tries = { ...before, failures: before.failures + 1, lastAt: now };
     if (tries.failures < lockAfter) return tries;
@@ -111,19 +111,19 @@ export function buildLoginLocks(
   }
 
   /** @returns `spentUntil` with a try for a site. @throws MeshError `rate_limited` */
-  function pacedFor({ places, spentUntil }: Tried, site: string): number {
+  function pacedFor({ places, spentUntil }: NameAttempts, site: string): number {
     const ofSite = Object.values(places).filter((each) => each.site === site);
     const failures = ofSite.reduce((sum, each) => sum + each.failures + each.locks * lockAfter, 0);
-    const taken = takeTry(spentUntil, failures, clock.now());
-    if (taken.waitMs > 0) throw tooManyTries(taken.waitMs);
+    const taken = takeAttempt(spentUntil, failures, clock.now());
+    if (taken.waitMs > 0) throw tooManyAttempts(taken.waitMs);
     return taken.spentUntil;
   }
 
   /** @param set changes what is counted at the place of the try, where anything is */
   function countedTry(
-    { before, tries }: { readonly before: Tries; readonly tries: Tries },
-    set: (change: (current: Tries) => Tries | undefined) => Promise<void>,
-  ): CountedTry {
+    { before, tries }: { readonly before: SourceAttempts; readonly tries: SourceAttempts },
+    set: (change: (current: SourceAttempts) => SourceAttempts | undefined) => Promise<void>,
+  ): CountedAttempt {
     const locks = tries.failures === 0;
     return {
       lockedUntil: locks ? tries.lockedUntil : undefined,
@@ -135,7 +135,7 @@ export function buildLoginLocks(
     };
   }
 
-  function locksIn(cell: Cell<Tried> | undefined): readonly LoginLock[] {
+  function locksIn(cell: Cell<NameAttempts> | undefined): readonly LoginLock[] {
     const now = clock.now();
     const { places = {}, codes } = cell?.value ?? {};
     const locks = [
@@ -161,20 +161,20 @@ export function buildLoginLocks(
         refuse(before, 'logins');
         const paced = isPaced ? { ...tried, spentUntil: pacedFor(tried, site) } : tried;
         const tries = failed(before);
-        return { cell: cellOf(withPlace(paced, place, tries)), result: { before, tries } };
+        return { cell: cellOf(withSource(paced, place, tries)), result: { before, tries } };
       });
       return countedTry(counted, (change) =>
         cells.change(key, (cell) => {
           const tried = cell?.value ?? NOTHING;
-          const returned = isPaced ? { ...tried, spentUntil: giveBack(tried.spentUntil) } : tried;
+          const returned = isPaced ? { ...tried, spentUntil: returnAttempt(tried.spentUntil) } : tried;
           const current = tried.places[source];
-          return { cell: cellOf(current ? withPlace(returned, place, change(current)) : returned), result: undefined };
+          return { cell: cellOf(current ? withSource(returned, place, change(current)) : returned), result: undefined };
         }),
       );
     },
 
     async countCode(username, place) {
-      if (isKnownSource(place.source, place.knownSources)) return NO_TRY;
+      if (isKnownSource(place.source, place.knownSources)) return NO_ATTEMPT;
       const [cells, key] = [cellsFor(place), nameKey(username)];
       const counted = await cells.change(key, (cell) => {
         const before = triesIn(cell?.value.codes);
@@ -202,22 +202,28 @@ export function buildLoginLocks(
 }
 
 /** Until when something is remembered of it. */
-function endOf({ lastAt, lockedUntil }: Tries): number {
+function endOf({ lastAt, lockedUntil }: SourceAttempts): number {
   return Math.max(lastAt, lockedUntil) + QUIET_MS;
 }
 
-function cellOf(value: Tried): Cell<Tried> {
+function cellOf(value: NameAttempts): Cell<NameAttempts> {
   const { places, codes, spentUntil } = value;
   const tries = [...Object.values(places), ...(codes ? [codes] : [])];
   return { value, expiresAt: Math.max(spentUntil, ...tries.map(endOf)) };
 }
 
-function withPlace(tried: Tried, { source, site, knownSources }: Place, tries: Tries | undefined): Tried {
+function withSource(
+  tried: NameAttempts,
+  { source, site, knownSources }: AttemptSource,
+  tries: SourceAttempts | undefined,
+): NameAttempts {
   const { [source]: _, ...others } = tried.places;
   const places = tries ? { ...others, [source]: { ...tries, site } } : others;
   const addresses = Object.keys(places).filter((each) => !isKnownSource(each, knownSources));
   if (addresses.length <= MAX_ADDRESSES) return { ...tried, places };
-  const [quietest = ''] = addresses.sort((a, b) => endOf(places[a] as Tries) - endOf(places[b] as Tries));
+  const [quietest = ''] = addresses.sort(
+    (a, b) => endOf(places[a] as SourceAttempts) - endOf(places[b] as SourceAttempts),
+  );
   const { [quietest]: __, ...kept } = places;
   return { ...tried, places: kept };
 }
@@ -232,7 +238,7 @@ export function isKnownSource(source: string, knownSources: readonly string[] | 
   return isLoopback(source) || (knownSources?.includes(source) ?? false);
 }
 
-function tooManyTries(waitMs: number): MeshError {
+function tooManyAttempts(waitMs: number): MeshError {
   const retryAfterSeconds = secondsOf(waitMs);
   const message =
     `Too many failed logins for this account from new addresses: try again in ${wordsOf(retryAfterSeconds)}. ` +

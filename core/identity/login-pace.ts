@@ -10,7 +10,7 @@ const PACE_MS = 30_000;
  * @param spentUntil instant at which all tries at once are there again
  * @returns `spentUntil` as it is then; `waitMs`, and the same instant, where no try is left for this site
  */
-export function takeTry(
+export function takeAttempt(
   spentUntil: number,
   failures: number,
   now: number,
@@ -22,6 +22,6 @@ export function takeTry(
 }
 
 /** Gives back a try that was no guess. */
-export function giveBack(spentUntil: number): number {
+export function returnAttempt(spentUntil: number): number {
   return spentUntil - PACE_MS;
 }

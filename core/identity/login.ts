@@ -8,13 +8,13 @@ import { type CommitContext, type SecurityEvent, StoreError } from '../base/port
 import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, type AccountSpec, findAccount, normalizeUsername } from './accounts.ts';
 import { checkFactor } from './check-factor.ts';
+import { isAdministrator, lacksSecondFactor } from './factor-requirement.ts';
 import { FIRST_LOGIN_TOKEN_FILE, isFirstLogin } from './first-accounts.ts';
 import { lockEvents } from './lock-events.ts';
 import { loginSource } from './login-limits.ts';
 import { isPasswordOld } from './password-rules.ts';
 import { createSession } from './sessions.ts';
 import { judging, tryPassword } from './try-password.ts';
-import { isAdministrator, lacksSecondFactor } from './who-needs-factor.ts';
 
 /** Networks that an account is remembered to sign in from. */
 const MAX_KNOWN_SOURCES = 8;

@@ -3,7 +3,7 @@ import { invalidInput, MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf, type StoredRecord } from '../base/record.ts';
-import { serialised } from '../base/serialise.ts';
+import { serialized } from '../base/serialize.ts';
 import type { AgentRecord } from '../model/resources.ts';
 import type { TokenRecord } from '../model/token-record.ts';
 import { cancelOp, isUndecided, type PlanRecord, type WorkflowRecord } from '../model/workflow-records.ts';
@@ -21,13 +21,13 @@ import { roleOf } from './members.ts';
  * without one the join tokens are deleted, agents are ended after it, and webhooks pass to the workspace. Devices that came
  * with their join tokens stay.
  */
-export async function leavingOps(
+export async function offboardingOps(
   services: Pick<NetworkServices, 'store' | 'states'>,
   workspace: string,
   person: Pick<AccountRecord, 'uid' | 'name'>,
   successor: AccountRecord | undefined,
 ): Promise<Op[]> {
-  const { apiTokens, joinTokens, agents, webhooks, plans, undecided } = await leftBy(services, workspace, person);
+  const { apiTokens, joinTokens, agents, webhooks, plans, undecided } = await leftoversOf(services, workspace, person);
   const gone = [...apiTokens, ...(successor ? [] : joinTokens), ...plans];
   const owner = successor ? { id: successor.uid, name: successor.name } : null;
   return [
@@ -45,7 +45,7 @@ export async function leavingOps(
 }
 
 /** Everything in a workspace that a person made or asked for, and that does not simply stay there. */
-export interface Left {
+export interface Leftovers {
   readonly apiTokens: readonly TokenRecord[];
   readonly joinTokens: readonly TokenRecord[];
   /** Root agents that have not ended. */
@@ -55,11 +55,11 @@ export interface Left {
   readonly undecided: readonly WorkflowRecord[];
 }
 
-export async function leftBy(
+export async function leftoversOf(
   { store, states }: Pick<NetworkServices, 'store' | 'states'>,
   workspace: string,
   { uid, name }: Pick<AccountRecord, 'uid' | 'name'>,
-): Promise<Left> {
+): Promise<Leftovers> {
   const [tokens, plans, workflows, webhooks, state] = await Promise.all([
     store.list(workspace, 'Token'),
     store.list(workspace, 'Plan'),
@@ -92,7 +92,7 @@ export async function passSchedules(
   successor: AccountRecord | undefined,
   why: CommitContext,
 ): Promise<void> {
-  await serialised(services.store, SYSTEM_WORKSPACE, async () => {
+  await serialized(services.store, SYSTEM_WORKSPACE, async () => {
     const record = await services.store.getById(SYSTEM_WORKSPACE, 'Workspace', workspace);
     const owned = record ? schedulesOf(record, uid) : [];
     if (!record || owned.length === 0) return;
@@ -145,7 +145,7 @@ async function byRole({ store }: Pick<NetworkServices, 'store'>, workspace: stri
 }
 
 /** Ends or passes what a person wrote while what they leave was read. Nothing of who is a member, as platform administrators are. */
-export async function endLeft(
+export async function endLeftovers(
   services: PeerServices,
   workspace: string,
   account: AccountRecord,
@@ -156,11 +156,11 @@ export async function endLeft(
   const end = async () => {
     const now = await accountById(services, account.uid);
     if (now && (await isMember(services, workspace, now))) return 0;
-    const ops = await leavingOps(services, workspace, account, successor);
+    const ops = await offboardingOps(services, workspace, account, successor);
     if (ops.length > 0) await services.store.commit(workspace, ops, context);
     return ops.length;
   };
-  while ((await serialised(services.store, workspace, end)) > 0);
+  while ((await serialized(services.store, workspace, end)) > 0);
 }
 
 /**
@@ -213,7 +213,7 @@ interface Heirs {
 }
 
 async function passOn(services: PeerServices, workspace: string, heirs: Heirs, context: CommitContext): Promise<void> {
-  await serialised(services.store, workspace, async () => {
+  await serialized(services.store, workspace, async () => {
     const { from, to } = heirs;
     const ops = passOps(rootsOf(await services.states.current(workspace), from.uid).filter(isOpen), to);
     if (ops.length > 0) await services.store.commit(workspace, ops, context);

@@ -1,5 +1,5 @@
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
-import { type Asker, inTurn } from './hash-turns.ts';
+import { type HashCaller, withWriteSlot } from './hash-queue.ts';
 
 /** argon2id: 19 MiB, two passes, one lane (OWASP, Password Storage). Kept in each hash, so that they may be raised. */
 const COST = { memory: 19_456, passes: 2, parallelism: 1 } as const;
@@ -7,7 +7,7 @@ const TAG_BYTES = 32;
 const SALT_BYTES = 16;
 
 /** The asker after a login: a signed-in caller, or the control plane itself. */
-const SIGNED_IN: Asker = { isKnown: true, source: 'signed in' };
+const SIGNED_IN: HashCaller = { isKnown: true, source: 'signed in' };
 
 /** Characters of a password; `passwordLength` of the rules may ask for more. */
 export const PASSWORD_LENGTH = { min: 8, max: 256 } as const;
@@ -21,7 +21,7 @@ const NOBODY = `$argon2id$v=19$m=${COST.memory},t=${COST.passes},p=${COST.parall
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const { memory, passes, parallelism } = COST;
-  const tag = await inTurn(SIGNED_IN, () => derive(password, salt, { memory, passes, parallelism }, TAG_BYTES));
+  const tag = await withWriteSlot(SIGNED_IN, () => derive(password, salt, { memory, passes, parallelism }, TAG_BYTES));
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(tag)}`;
 }
 
@@ -29,13 +29,13 @@ export async function hashPassword(password: string): Promise<string> {
 export async function verifyPassword(
   password: string,
   hash: string | undefined,
-  asker: Asker = SIGNED_IN,
+  asker: HashCaller = SIGNED_IN,
 ): Promise<boolean> {
   const [, memory, passes, parallelism, salt = '', expected = ''] =
     FORM.exec(hash ?? NOBODY) ?? FORM.exec(NOBODY) ?? [];
   const tag = Buffer.from(expected, 'base64');
   const cost = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
-  const actual = await inTurn(asker, () => derive(password, Buffer.from(salt, 'base64'), cost, tag.length));
+  const actual = await withWriteSlot(asker, () => derive(password, Buffer.from(salt, 'base64'), cost, tag.length));
   return timingSafeEqual(actual, tag) && hash !== undefined;
 }
 

@@ -11,7 +11,7 @@ import { isOfAccount } from './sessions.ts';
 const BATCH = 100;
 const PERSON = 'user:';
 /** So long who presents a join token without uses left hears that it is used up, and its devices register again with it. */
-const TOLD_MS = 7 * 24 * 60 * 60_000;
+const USED_UP_NOTICE_MS = 7 * 24 * 60 * 60_000;
 const CONTEXT: CommitContext = {
   actor: 'system:remove-spent-tokens',
   reason: 'removed what has expired or is used up',
@@ -39,13 +39,13 @@ export async function removeSpentTokens(services: Pick<NetworkServices, 'store' 
   );
   for (const workspace of await store.workspaces()) {
     const tokens = (await store.list(workspace, 'Token')).items;
-    const left = await ownersWhoLeft(services, workspace, tokens);
+    const left = await formerOwners(services, workspace, tokens);
     const ended = tokens.filter(({ spec }) => {
       if (spec.kind === 'join' && left.has(ownerOf(spec))) return true;
       if (hasEnded(spec, now)) return true;
       if (spec.kind === 'api') return byUid.get(spec.owner)?.spec.epoch !== spec.epoch;
       // A used-up delegate token goes with its identity, which ends by the second.
-      return spec.kind === 'join' && isSpent(spec) && (spec.spentAt ?? 0) + TOLD_MS <= now;
+      return spec.kind === 'join' && isSpent(spec) && (spec.spentAt ?? 0) + USED_UP_NOTICE_MS <= now;
     });
     removed += await remove(services, ended);
     const gone = new Set(ended);
@@ -61,7 +61,7 @@ export async function removeSpentTokens(services: Pick<NetworkServices, 'store' 
  * Returns the owners of join tokens who have left. Reads accounts after the tokens, because some tokens may belong to an
  * account that was made a moment ago.
  */
-async function ownersWhoLeft(
+async function formerOwners(
   services: Pick<NetworkServices, 'store'>,
   workspace: string,
   tokens: readonly TokenRecord[],

@@ -3,7 +3,7 @@ import { MeshError } from '../base/errors.ts';
 import type { Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { formatInstant, parseInstant } from '../base/time.ts';
-import { writtenRecord } from '../base/written.ts';
+import { writtenRecord } from '../base/written-record.ts';
 import type { AgentRecord } from '../model/resources.ts';
 import { isLive } from '../state/agent-tree.ts';
 import { type AgentCall, findAgent } from './agents.ts';

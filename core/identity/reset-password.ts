@@ -2,7 +2,7 @@ import { invalidInput, MeshError } from '../base/errors.ts';
 import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { SecurityEvent } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
-import { serialised } from '../base/serialise.ts';
+import { serialized } from '../base/serialize.ts';
 import type { SignInRules } from '../model/sign-in-rules.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, type AccountSpec, findAccount } from './accounts.ts';
@@ -47,7 +47,7 @@ export async function resetPassword(
   { username, passwordHash }: NewPassword,
   rules: SignInRules,
 ): Promise<AccountRecord> {
-  return serialised(store, SYSTEM_WORKSPACE, async () => {
+  return serialized(store, SYSTEM_WORKSPACE, async () => {
     const account = await findAccount({ store }, username);
     if (!account) throw new MeshError('not_found', `There is no account ${username}.`);
     if (account.spec.disabled) {

@@ -1,8 +1,8 @@
 import type { Restriction } from '../base/caller.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { AccountRecord } from './accounts.ts';
+import { lacksSecondFactor } from './factor-requirement.ts';
 import { isPasswordOld } from './password-rules.ts';
-import { lacksSecondFactor } from './who-needs-factor.ts';
 
 /**
  * Returns what a person has to see to before anything else; undefined where a session is good for all that they may.

@@ -13,13 +13,13 @@ import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, type AccountSpec, accountById, type SecondFactor } from './accounts.ts';
 import { checkFactor } from './check-factor.ts';
 import { confirmPassword } from './confirm-password.ts';
+import { lacksSecondFactor } from './factor-requirement.ts';
 import { lockEvents } from './lock-events.ts';
 import { base32, matchingStep, newOtpSecret, otpUri } from './otp.ts';
 import { newRecoveryCodes } from './recovery-codes.ts';
 import { openSecret, sealSecret } from './sealed-secret.ts';
 import { firstSignIn } from './sessions.ts';
 import { requireAccount } from './users.ts';
-import { lacksSecondFactor } from './who-needs-factor.ts';
 
 /** A person scans a code and types another in it. */
 const ENROLMENT_MS = 10 * 60_000;

@@ -4,7 +4,7 @@ import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { ROLE_SCOPES, type Scope } from '../base/scope.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, accountById } from './accounts.ts';
-import type { Verified } from './credential-cache.ts';
+import type { Verification } from './credential-cache.ts';
 import { NO_SCOPES } from './grants.ts';
 import { roleOf } from './members.ts';
 import { restrictionOf } from './restriction.ts';
@@ -18,7 +18,7 @@ export async function verifySession(
   directory: WorkspaceDirectory,
   bearer: string,
   uses: Pick<SessionUse, 'learn' | 'words'>,
-): Promise<Verified> {
+): Promise<Verification> {
   const { store, keys } = services;
   const claims = await keys.verifySession(bearer);
   if (!claims) throw unknownSession();

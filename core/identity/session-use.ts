@@ -28,7 +28,7 @@ export interface SessionUse {
 }
 
 /** A quarter of the idle time, so that the store is told of a session in use a few times in it and no more. */
-const KEPT_SHARE = 4;
+const WRITE_FRACTION = 4;
 
 export function buildSessionUse({
   store,
@@ -39,7 +39,7 @@ export function buildSessionUse({
   const uses = new Map<string, Use>();
   const words = `Signed out after ${wordsOf(idleMs ?? 0)} without use: log in again.`;
   if (idleMs === undefined) return { learn: () => false, goesOn: () => true, flush: async () => undefined, words };
-  const keepEachMs = Math.max(MINUTE_MS, Math.floor(idleMs / KEPT_SHARE));
+  const keepEachMs = Math.max(MINUTE_MS, Math.floor(idleMs / WRITE_FRACTION));
   /** So long after what is kept it may have been used elsewhere, and none is ended too early for that. */
   const elsewhereMs = settings.sharesStore ? keepEachMs + MINUTE_MS : 0;
 
@@ -53,7 +53,7 @@ export function buildSessionUse({
       uses.delete(name);
       return;
     }
-    use.keptAt = Math.max(use.keptAt, keptAtOf(session));
+    use.keptAt = Math.max(use.keptAt, storedAtOf(session));
     const ended = isIdle(use);
     // Another control plane has kept a later use.
     if (!ended && use.at <= use.keptAt) return;
@@ -79,7 +79,7 @@ export function buildSessionUse({
       const { uid, spec } = session;
       if (spec.idle) return true;
       // After a restart: it may have been used for so long after what was kept, and is not ended too early.
-      const keptAt = keptAtOf(session);
+      const keptAt = storedAtOf(session);
       const use = uses.get(uid) ?? { at: keptAt + keepEachMs, keptAt };
       use.at = Math.min(use.at, clock.now());
       use.keptAt = Math.max(use.keptAt, keptAt);
@@ -105,7 +105,7 @@ export function buildSessionUse({
   };
 }
 
-function keptAtOf({ spec, createdAt }: SessionRecord): number {
+function storedAtOf({ spec, createdAt }: SessionRecord): number {
   return spec.usedAt ?? createdAt;
 }
 

@@ -7,8 +7,8 @@ import { type TokenKind, tokenKey } from '../model/token.ts';
 import { type TokenRecord, unknownToken } from '../model/token-record.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { accountById } from './accounts.ts';
-import { agentStanding } from './agent-standing.ts';
-import type { Verified } from './credential-cache.ts';
+import { agentRights } from './agent-rights.ts';
+import type { Verification } from './credential-cache.ts';
 import { commonScopes, expandScopes, NO_SCOPES } from './grants.ts';
 import { roleIn } from './members.ts';
 import type { WorkspaceDirectory } from './workspace-directory.ts';
@@ -21,7 +21,7 @@ export async function verifyToken(
   directory: WorkspaceDirectory,
   bearer: string,
   kind: TokenKind,
-): Promise<Verified> {
+): Promise<Verification> {
   const token = await services.store.lookup(tokenKey(bearer));
   if (token?.kind !== 'Token' || token.spec.kind !== kind) throw unknownToken();
   if (!(await directory.find(token.workspace))) throw unknownToken();
@@ -48,7 +48,7 @@ export async function isApiTokenGood(
   }
 }
 
-const OWNERS: Readonly<Record<TokenKind, (services: Reads, token: TokenRecord) => Promise<Verified>>> = {
+const OWNERS: Readonly<Record<TokenKind, (services: Reads, token: TokenRecord) => Promise<Verification>>> = {
   api: accountCaller,
   agt: agentCaller,
   dev: deviceCaller,
@@ -56,7 +56,7 @@ const OWNERS: Readonly<Record<TokenKind, (services: Reads, token: TokenRecord) =
   dlg: enrolmentCaller,
 };
 
-async function accountCaller(services: Reads, token: TokenRecord): Promise<Verified> {
+async function accountCaller(services: Reads, token: TokenRecord): Promise<Verification> {
   const { owner, scopes = [], epoch } = token.spec;
   const account = await accountById(services, owner);
   if (!account || account.spec.disabled || account.spec.epoch !== epoch) throw unknownToken();
@@ -77,14 +77,14 @@ async function accountCaller(services: Reads, token: TokenRecord): Promise<Verif
   };
 }
 
-async function agentCaller(services: Reads, token: TokenRecord): Promise<Verified> {
+async function agentCaller(services: Reads, token: TokenRecord): Promise<Verification> {
   const { workspace } = token;
-  const standing = await agentStanding(services, workspace, token.spec.owner);
+  const standing = await agentRights(services, workspace, token.spec.owner);
   const [agent] = standing?.line ?? [];
-  if (!standing || !agent) throw await noStanding(services, token);
+  if (!standing || !agent) throw await inactiveAgent(services, token);
   const { line, scopes, endsAt, person } = standing;
   const peer = await peerOf(services, agent);
-  if (isShutOut(agent, peer)) {
+  if (isBlocked(agent, peer)) {
     throw new MeshError('forbidden', 'The device of this agent was revoked by an administrator.');
   }
   return {
@@ -107,10 +107,10 @@ async function agentCaller(services: Reads, token: TokenRecord): Promise<Verifie
 
 /** Tells whether the device of an agent was revoked, so that the agent does nothing until a person lets the device in again. */
 export async function isBarred(services: Reads, agent: AgentRecord): Promise<boolean> {
-  return isShutOut(agent, await peerOf(services, agent));
+  return isBlocked(agent, await peerOf(services, agent));
 }
 
-function isShutOut({ status }: AgentRecord, peer: PeerRecord | undefined): boolean {
+function isBlocked({ status }: AgentRecord, peer: PeerRecord | undefined): boolean {
   return status.barred === true || peer?.status.phase === 'revoked';
 }
 
@@ -120,13 +120,13 @@ async function peerOf({ store }: Reads, { workspace, status }: AgentRecord): Pro
 }
 
 /** Returns the error for an agent that may not act. While its peer awaits approval, the error says so. */
-async function noStanding({ store }: Reads, { workspace, spec }: TokenRecord): Promise<MeshError> {
+async function inactiveAgent({ store }: Reads, { workspace, spec }: TokenRecord): Promise<MeshError> {
   const agent = await store.getById(workspace, 'AgentIdentity', spec.owner);
   if (agent?.status.phase !== 'Pending') return unknownToken();
   return new MeshError('peer_pending', 'The peer of this agent waits for approval: its token works once it is let in.');
 }
 
-async function deviceCaller({ store }: Reads, token: TokenRecord): Promise<Verified> {
+async function deviceCaller({ store }: Reads, token: TokenRecord): Promise<Verification> {
   const peer = await store.getById(token.workspace, 'MeshPeer', token.spec.owner);
   if (!peer || peer.status.phase === 'expired') throw unknownToken();
   // It may be let in again, so the device keeps its token and waits.
@@ -145,7 +145,7 @@ async function deviceCaller({ store }: Reads, token: TokenRecord): Promise<Verif
 }
 
 /** A used-up token still names its caller: the device that spent it may register again with the same key. */
-async function enrolmentCaller(_services: Reads, token: TokenRecord): Promise<Verified> {
+async function enrolmentCaller(_services: Reads, token: TokenRecord): Promise<Verification> {
   return {
     caller: {
       ...inOneWorkspace(token, NO_SCOPES, token.spec.expiresAt),

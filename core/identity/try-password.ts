@@ -7,14 +7,14 @@ import { loginSource } from './login-limits.ts';
 import { isKnownSource } from './login-locks.ts';
 import { verifyPassword } from './passwords.ts';
 
-export interface PasswordTry {
+export interface PasswordAttempt {
   readonly account: AccountRecord | undefined;
   readonly username: string;
   readonly password: string;
   readonly isSignedIn?: boolean;
 }
 
-export interface TriedPassword {
+export interface PasswordResult {
   readonly attempt: LoginAttempt;
   readonly matches: boolean;
 }
@@ -25,12 +25,12 @@ export interface TriedPassword {
  * @throws MeshError `rate_limited`, without counting, where the attempt came to no judgement
  */
 export async function tryPassword(
-  { account, username, password, isSignedIn = false }: PasswordTry,
+  { account, username, password, isSignedIn = false }: PasswordAttempt,
   {
     services: { logins, keys },
     origin,
   }: { readonly services: Pick<NetworkServices, 'logins' | 'keys'>; readonly origin: string },
-): Promise<TriedPassword> {
+): Promise<PasswordResult> {
   const knownSources = account && (account.spec.knownSources ?? []);
   const attempt = await logins.attempt(origin, username, knownSources);
   const isKnown = isSignedIn || isKnownSource(loginSource(origin), knownSources);

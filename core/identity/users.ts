@@ -6,13 +6,13 @@ import { plainAddress } from '../base/origin.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
-import { serialised } from '../base/serialise.ts';
-import { writtenRecord } from '../base/written.ts';
+import { serialized } from '../base/serialize.ts';
+import { writtenRecord } from '../base/written-record.ts';
 import type { NetworkServices, PeerCall, PeerServices, StoreCall } from '../state/services.ts';
 import { type AccountRecord, type AccountRole, type AccountSpec, accountDraft, findAccount } from './accounts.ts';
 import { finishLeaving } from './leave.ts';
-import { type LeftItem, leftEverywhere } from './leaving-preview.ts';
 import { requireOther } from './offboard.ts';
+import { type Leftover, leftoversEverywhere } from './offboarding-preview.ts';
 import { requireGoodPassword, withPassword } from './password-rules.ts';
 import { hashPassword } from './passwords.ts';
 import { passwordResetEvent } from './reset-password.ts';
@@ -61,7 +61,7 @@ export interface UserPatch {
 export async function updateUser(username: string, patch: UserPatch, context: UserCall): Promise<AccountRecord> {
   requireSession(context.caller);
   // Whoever is changed may write to their account meanwhile.
-  const written = await serialised(context.services.store, SYSTEM_WORKSPACE, () => change(username, patch, context));
+  const written = await serialized(context.services.store, SYSTEM_WORKSPACE, () => change(username, patch, context));
   if (written.isLeaving) await finishLeaving(context.services, written.account, leftContext(written.account, context));
   return written.account;
 }
@@ -102,7 +102,7 @@ async function change(
 export async function deleteUser(username: string, successor: string | undefined, context: PeerCall): Promise<void> {
   requireSession(context.caller);
   // Whoever is deleted may write to their account meanwhile.
-  const { leaving, why } = await serialised(context.services.store, SYSTEM_WORKSPACE, () =>
+  const { leaving, why } = await serialized(context.services.store, SYSTEM_WORKSPACE, () =>
     beginDeletion(username, successor, context),
   );
   await finishLeaving(context.services, leaving, why);
@@ -117,12 +117,12 @@ export async function previewLeaving(
   username: string,
   successor: string | undefined,
   context: PeerCall,
-): Promise<LeftItem[]> {
+): Promise<Leftover[]> {
   requireSession(context.caller);
   const account = await requireAccount(username, context);
   if (successor !== undefined) requireOther(successor, account.name);
   const heir = successor === undefined ? undefined : await requireAccount(successor, context);
-  return leftEverywhere(context.services, account, heir?.uid);
+  return leftoversEverywhere(context.services, account, heir?.uid);
 }
 
 /** Disabled first: what needs a second person is known before anything has gone, and nobody acts in between. */

@@ -1,5 +1,5 @@
-import { DIRECTIONS, isolates, replacingRules, rulesOf } from './meaning.ts';
 import type { PolicySpec, Rule } from './policy.ts';
+import { DIRECTIONS, isolates, replacingRules, rulesOf } from './policy-match.ts';
 
 /** Returns what a policy closes, without what it opens: an ALLOW without its rules isolates the same peers. */
 export function closingsOf(spec: PolicySpec): PolicySpec {

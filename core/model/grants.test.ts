@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { agent, peer, policy } from '../../test/kits/records/records.ts';
-import { changedGrants, decidedIn, grantsOf, grantTexts } from './grants.ts';
+import { changedGrants, decidedFields, grantsOf, grantTexts } from './grants.ts';
 import { type TokenSpec, tokenDraft } from './token-record.ts';
 
 const token = (spec: Partial<TokenSpec>) =>
@@ -33,10 +33,10 @@ test('a change of any field that grants, limits or binds is found by its name, a
 
 test('what a person decides on has every grant in it, and nothing that each attempt makes anew', () => {
   const [one, two] = [token({ deviceLabels: ['role'], expiresAt: 1 }), token({ deviceLabels: ['role'], expiresAt: 2 })];
-  expect(decidedIn(one)).toEqual(decidedIn(two));
-  expect(decidedIn(one)).not.toEqual(decidedIn(token({ expiresAt: 1 })));
+  expect(decidedFields(one)).toEqual(decidedFields(two));
+  expect(decidedFields(one)).not.toEqual(decidedFields(token({ expiresAt: 1 })));
   const spec = { action: 'ALLOW', peerSelector: {}, expiresAt: '2030-01-01T00:00:00.000Z' } as const;
-  expect(decidedIn(policy('open', spec))).toEqual(spec);
+  expect(decidedFields(policy('open', spec))).toEqual(spec);
 });
 
 test('reviewers read grants as plain text, many rules as their number and a digest', () => {

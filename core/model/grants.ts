@@ -35,7 +35,7 @@ export function changedGrants(before: RecordDraft, after: RecordDraft): string[]
  * Returns what a person decides on when they let a call write a record, peers by their ids. A value that each attempt
  * makes anew, such as a secret or the instant of an expiry, is not among it.
  */
-export function decidedIn(draft: RecordDraft): FieldValues | null {
+export function decidedFields(draft: RecordDraft): FieldValues | null {
   if (RECORD_FIELDS[draft.kind] === 'nothing') return null;
   return fieldsOf(draft, ['grants', 'limits', 'binds', 'phase', 'setting']);
 }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import {
   described,
+  type Infer,
   instant,
   integer,
   list,
   named,
   nullable,
-  type Of,
   object,
   oneOf,
   type Shape,
@@ -168,17 +168,17 @@ const fetchGraphShape = object({ kind: oneOf('fetch'), ...head });
 /** This node was shut out or removed. */
 const goneShape = object({ kind: oneOf('gone') });
 
-export type GraphSelf = Of<typeof graphSelf>;
-export type GraphPeer = Of<typeof graphPeer>;
-export type FirewallEntry = Of<typeof firewallEntry>;
-export type FirewallRules = Of<typeof firewallRules>;
-export type RelayGrant = Of<typeof relayGrant>;
-export type GraphRelay = Of<typeof relayPlace>;
-export type FullGraph = Of<typeof fullGraphShape>;
-export type DeltaGraph = Of<typeof deltaGraphShape>;
-export type FetchGraph = Of<typeof fetchGraphShape>;
+export type GraphSelf = Infer<typeof graphSelf>;
+export type GraphPeer = Infer<typeof graphPeer>;
+export type FirewallEntry = Infer<typeof firewallEntry>;
+export type FirewallRules = Infer<typeof firewallRules>;
+export type RelayGrant = Infer<typeof relayGrant>;
+export type GraphRelay = Infer<typeof relayPlace>;
+export type FullGraph = Infer<typeof fullGraphShape>;
+export type DeltaGraph = Infer<typeof deltaGraphShape>;
+export type FetchGraph = Infer<typeof fetchGraphShape>;
 /** A message that the control plane sends on a node's graph subject. */
-export type GraphMessage = FullGraph | DeltaGraph | FetchGraph | Of<typeof goneShape>;
+export type GraphMessage = FullGraph | DeltaGraph | FetchGraph | Infer<typeof goneShape>;
 
 const messages: { readonly [K in GraphMessage['kind']]: Shape<Extract<GraphMessage, { readonly kind: K }>> } = {
   full: fullGraphShape,

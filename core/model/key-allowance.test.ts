@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { MeshError } from '../base/errors.ts';
-import { KeyAllowance, LOST_PLACES_AN_HOUR } from './key-allowance.ts';
+import { KeyAllowance, LOST_KEYS_PER_HOUR } from './key-allowance.ts';
 
 const NOW = Date.UTC(2026, 0, 5, 12);
 const HOUR_MS = 3_600_000;
@@ -18,7 +18,7 @@ function waitOf(allowance: KeyAllowance, workspace: string, now: number): number
 
 test('a workspace that lost as many places as an hour allows gets new keys at once, and one more costs what it is worth', () => {
   const allowance = new KeyAllowance();
-  allowance.lost('a', LOST_PLACES_AN_HOUR, NOW);
+  allowance.lost('a', LOST_KEYS_PER_HOUR, NOW);
   expect(waitOf(allowance, 'a', NOW)).toBe(0);
   allowance.lost('a', 1, NOW);
   expect([waitOf(allowance, 'a', NOW), waitOf(allowance, 'a', NOW + 1_000)]).toEqual([1, 0]);
@@ -53,13 +53,13 @@ test('whoever takes a key again as soon as it may loses no more than the hour al
     }
     at += wait * 1_000;
   }
-  expect(lost).toBeGreaterThan(2 * LOST_PLACES_AN_HOUR);
-  expect(lost).toBeLessThanOrEqual(3 * LOST_PLACES_AN_HOUR + 1);
+  expect(lost).toBeGreaterThan(2 * LOST_KEYS_PER_HOUR);
+  expect(lost).toBeLessThanOrEqual(3 * LOST_KEYS_PER_HOUR + 1);
 });
 
 test('agents get no new key once half is used up, so that one that delegates and ends in a loop leaves people theirs', () => {
   const allowance = new KeyAllowance();
-  allowance.lost('a', LOST_PLACES_AN_HOUR / 2, NOW);
+  allowance.lost('a', LOST_KEYS_PER_HOUR / 2, NOW);
   const isAgents = (at: number) => refusalOf(() => allowance.requireRoom('a', at, { isAgents: true }));
   expect(isAgents(NOW)).toBe(undefined);
   allowance.lost('a', 10, NOW);

@@ -28,7 +28,7 @@ export const labelsSchema = mapOf(
 );
 
 /** Maximum changed labels that the text names; it counts the others. */
-const MAX_TOLD = 4;
+const MAX_LISTED = 4;
 
 /**
  * Returns the difference between two sets of labels in words: each label that is set, with its earlier value, and each that is
@@ -36,7 +36,7 @@ const MAX_TOLD = 4;
  */
 export function labelsChanged(was: Readonly<Record<string, string>>, is: Readonly<Record<string, string>>): string {
   const keys = [...new Set([...Object.keys(was), ...Object.keys(is)])].filter((key) => was[key] !== is[key]).toSorted();
-  const told = keys.slice(0, MAX_TOLD).map((key) => {
+  const told = keys.slice(0, MAX_LISTED).map((key) => {
     if (is[key] === undefined) return `${key}=${was[key]} is taken away`;
     return `${key}=${is[key]} is set${was[key] === undefined ? '' : ` (was ${was[key]})`}`;
   });

@@ -7,7 +7,7 @@ export const ONLINE_MS = 90_000;
 const RECORDED_AT_ONCE = 4;
 const RECORDED_EACH_MS = 60_000;
 
-interface Heard {
+interface PeerLiveness {
   at?: number;
   /** Latest presence that is not recorded yet. */
   isHere?: boolean;
@@ -22,10 +22,10 @@ interface Heard {
  * numbers and two texts a peer.
  */
 export function buildLiveness(): Liveness {
-  const byWorkspace = new Map<string, Map<string, Heard>>();
+  const byWorkspace = new Map<string, Map<string, PeerLiveness>>();
   const of = (workspace: string, peerUid: string) => byWorkspace.get(workspace)?.get(peerUid);
-  const entry = (workspace: string, peerUid: string): Heard => {
-    const peers = byWorkspace.get(workspace) ?? new Map<string, Heard>();
+  const entry = (workspace: string, peerUid: string): PeerLiveness => {
+    const peers = byWorkspace.get(workspace) ?? new Map<string, PeerLiveness>();
     byWorkspace.set(workspace, peers);
     const heard = peers.get(peerUid) ?? {};
     peers.set(peerUid, heard);
@@ -76,7 +76,7 @@ export function buildLiveness(): Liveness {
     },
     isHere: (workspace, peerUid) => of(workspace, peerUid)?.isHere,
     unrecorded(workspace) {
-      const peers = byWorkspace.get(workspace) ?? new Map<string, Heard>();
+      const peers = byWorkspace.get(workspace) ?? new Map<string, PeerLiveness>();
       return [...peers].flatMap(([uid, { isHere }]) => (isHere === undefined ? [] : [uid]));
     },
     forget(workspace, peerUid) {

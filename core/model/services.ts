@@ -1,12 +1,12 @@
-import type { KnownLogs, LogKeys } from '../audit/log-keys.ts';
+import type { LogKeys, LogTrustAnchors } from '../audit/log-keys.ts';
 import type { Edition } from '../base/edition.ts';
 import type { Clock, Log, Store, Yaml } from '../base/ports.ts';
 import type { Secret } from '../base/secret.ts';
 import type { SharedState } from '../base/shared.ts';
 import type { Calls } from './call-trace.ts';
 import type { GraphRelay, RelayGrant } from './graph.ts';
-import type { Hearings } from './hearings.ts';
 import type { KeyAllowance } from './key-allowance.ts';
+import type { ReceivedHeartbeats } from './received-heartbeats.ts';
 import type { ReportedPaths } from './reported-paths.ts';
 import type { SignInRules } from './sign-in-rules.ts';
 import type { Witnesses } from './witnesses.ts';
@@ -21,14 +21,14 @@ export interface BaseServices {
   readonly edition: Edition;
   readonly keys: Keyring;
   /** By which the audit logs and their checkpoints verify. */
-  readonly logs: KnownLogs;
+  readonly logs: LogTrustAnchors;
   readonly settings: Settings;
   /** Last time each peer was heard of; transitions are committed as Presence. */
   readonly liveness: Liveness;
   readonly paths: ReportedPaths;
   readonly witnesses: Witnesses;
   /** Heartbeat reports that only this process received; present where other control planes need them. */
-  readonly hearings?: Hearings | undefined;
+  readonly hearings?: ReceivedHeartbeats | undefined;
   /** Present for a bus elsewhere that knows nodes by a key. */
   readonly keyAllowance?: KeyAllowance | undefined;
   /** Recent calls of agents and programs. */

@@ -20,7 +20,7 @@ const tracedCall = z.object({
   requestId: z.string(),
 });
 
-interface Waiting extends TracedBy {
+interface UnsentCall extends TracedBy {
   readonly seq: number;
   readonly text: string;
 }
@@ -30,7 +30,7 @@ export class SharedCallTrace implements Calls {
   readonly #shared: SharedCalls;
   readonly #clock: Clock;
   readonly #log: Pick<Log, 'warn'>;
-  #waiting: Waiting[] = [];
+  #waiting: UnsentCall[] = [];
   #turn: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
   #lastSeq = 0;

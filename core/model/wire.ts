@@ -16,7 +16,7 @@ export interface WireVersions {
  * 3  rotations may have `oldKeyProof`
  */
 export const WIRE: WireVersions = { oldest: 1, newest: 3 };
-const UNSAID: WireVersions = { oldest: 1, newest: 1 };
+const UNSPECIFIED: WireVersions = { oldest: 1, newest: 1 };
 
 /** Says them over HTTP, in both directions; `wire` in what is sealed. */
 export const WIRE_HEADER = 'Mesh-Wire';
@@ -32,7 +32,7 @@ const FORM = /^(\d{1,4})-(\d{1,4})$/;
  */
 export function readWire(said: string | undefined): WireVersions | undefined {
   const [first, ...others] = new Set((said ?? '').split(',').flatMap((each) => each.trim() || []));
-  if (first === undefined) return UNSAID;
+  if (first === undefined) return UNSPECIFIED;
   const [, oldest, newest] = others.length === 0 ? (FORM.exec(first) ?? []) : [];
   const versions = { oldest: Number(oldest), newest: Number(newest) };
   return versions.oldest <= versions.newest ? versions : undefined;
@@ -55,10 +55,10 @@ export function wireMismatch(other: Side, said: string | undefined, ours = WIRE)
   if (theirs === undefined) return `What the ${other} says of its versions of the wire is not like ${WIRE_TEXT}.`;
   const we: Side = other === 'node' ? 'control plane' : 'node';
   const older = theirs.newest < ours.oldest ? other : we;
-  return `The ${other} speaks ${told(theirs)} of the wire and the ${we} ${told(ours)}: upgrade the ${older}.`;
+  return `The ${other} speaks ${versionsText(theirs)} of the wire and the ${we} ${versionsText(ours)}: upgrade the ${older}.`;
 }
 
-function told({ oldest, newest }: WireVersions): string {
+function versionsText({ oldest, newest }: WireVersions): string {
   return oldest === newest ? `version ${newest}` : `versions ${oldest} to ${newest}`;
 }
 

@@ -1,6 +1,6 @@
 import { type FieldError, MeshError, settledOffers } from '../base/errors.ts';
+import { memoize } from '../base/memoize.ts';
 import { lettersOf, NameIndex } from '../base/nearest.ts';
-import { once } from '../base/once.ts';
 import { foldName } from '../base/record.ts';
 
 /** Names that an error offers. */
@@ -77,7 +77,7 @@ function withOffers(error: MeshError, fields: readonly FieldError[], mayList: ()
 }
 
 /** Records by name never change, so an index made once holds for as long as its map. */
-export const indexOfNames = once((records: ReadonlyMap<string, unknown>) => new NameIndex(records.keys()));
+export const indexOfNames = memoize((records: ReadonlyMap<string, unknown>) => new NameIndex(records.keys()));
 
 /** The names that somebody may have meant, the nearest first: `web1` for `web-1` and `web-12`, `wbe-1` for `web-1`. */
 export function nearestOf(given: string, names: Iterable<string> | NameIndex): string[] {

@@ -5,7 +5,7 @@ import { switchedLeadership } from '../../test/kits/plane/switched-leadership.ts
 import { buildLiveness, ONLINE_MS } from '../model/liveness.ts';
 import { EPHEMERAL_MS, removeEphemeral } from './ephemeral.ts';
 import { type NetworkJob, networkJobs } from './jobs.ts';
-import { heardOf, sweepWorkspace } from './presence.ts';
+import { recordHeartbeat, sweepWorkspace } from './presence.ts';
 
 const WHY = { actor: 'device:x', requestId: 'r' };
 
@@ -25,7 +25,7 @@ async function prepared(fields: Record<string, unknown>, token: Record<string, u
     id,
     names: async () => [...(await kit.services.states.current(workspace)).peers.keys()],
     peer: () => kit.call('get_peer', { id: 'runner' }, { as: person('viewer', workspace), workspace }),
-    heard: () => heardOf(kit.services, workspace, id, WHY),
+    heard: () => recordHeartbeat(kit.services, workspace, id, WHY),
     sweep: () => sweepWorkspace(kit.services, workspace, since),
     remove: (from = since) => removeEphemeral(kit.services, workspace, from),
     reasons: async () => {

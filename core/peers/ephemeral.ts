@@ -1,5 +1,5 @@
 import { newId } from '../base/ids.ts';
-import { serialised } from '../base/serialise.ts';
+import { serialized } from '../base/serialize.ts';
 import { parseInstant } from '../base/time.ts';
 import { ONLINE_MS } from '../model/liveness.ts';
 import type { PeerRecord } from '../model/resources.ts';
@@ -24,7 +24,7 @@ export async function removeEphemeral(
   since: number,
 ): Promise<number | undefined> {
   const { store, states, clock, liveness } = services;
-  return serialised(store, workspace, async () => {
+  return serialized(store, workspace, async () => {
     const state = await states.current(workspace);
     const now = clock.now();
     const endOf = (peer: PeerRecord) =>

@@ -1,8 +1,8 @@
 import { newId } from '../base/ids.ts';
-import { eachLed, LEADS_ALL } from '../base/leading.ts';
+import { eachLedWorkspace, SOLE_LEADER } from '../base/leader.ts';
 import type { Change, Commit, CommitContext, Op } from '../base/ports.ts';
 import type { Kind } from '../base/record.ts';
-import { serialised } from '../base/serialise.ts';
+import { serialized } from '../base/serialize.ts';
 import { hasEnded, parseInstant } from '../base/time.ts';
 import type { PeerServices } from '../state/services.ts';
 import { removeEphemeral } from './ephemeral.ts';
@@ -25,7 +25,7 @@ const BATCH = 200;
 const SWEEP_PAUSE_MS = 5_000;
 
 /** Returns the jobs that the network needs as time passes. */
-export function networkJobs(services: PeerServices, leading = LEADS_ALL): readonly NetworkJob[] {
+export function networkJobs(services: PeerServices, leading = SOLE_LEADER): readonly NetworkJob[] {
   const since = services.clock.now();
   let sweptAt = since;
   const comesOnline = (change: Change) =>
@@ -33,7 +33,7 @@ export function networkJobs(services: PeerServices, leading = LEADS_ALL): readon
   const over = (name: string, wakesOn: (change: Change) => boolean, work: WorkspaceJob): NetworkJob => ({
     name,
     wakeOn: ({ changes }) => changes.some(wakesOn),
-    run: () => eachLed(leading, services, (workspace, led) => work(led, workspace)),
+    run: () => eachLedWorkspace(leading, services, (workspace, led) => work(led, workspace)),
   });
   return [
     over('expire peers', mayEnd('MeshPeer'), expirePeers),
@@ -50,7 +50,7 @@ export function networkJobs(services: PeerServices, leading = LEADS_ALL): readon
 /** Deletes the peers whose time is over. */
 async function expirePeers(services: PeerServices, workspace: string): Promise<number | undefined> {
   const { store, states, clock } = services;
-  return serialised(store, workspace, async () => {
+  return serialized(store, workspace, async () => {
     const state = await states.current(workspace);
     const now = clock.now();
     const ended = [...state.peers.values()].filter((peer) => hasEnded(peer.spec, now));
@@ -64,7 +64,7 @@ async function expirePeers(services: PeerServices, workspace: string): Promise<n
 /** Deletes the policies that have ended; they counted for nothing from their instant on. */
 async function expirePolicies(services: PeerServices, workspace: string): Promise<number | undefined> {
   const { store, states, clock } = services;
-  return serialised(store, workspace, async () => {
+  return serialized(store, workspace, async () => {
     const { policies } = await states.current(workspace);
     const now = clock.now();
     const ended = [...policies.values()].filter(({ spec }) => hasEnded(spec, now));
@@ -80,7 +80,7 @@ async function expirePolicies(services: PeerServices, workspace: string): Promis
 /** Forgets the quarantines that are over, so that they do not pile up where addresses are not given again. */
 async function freeAddresses(services: PeerServices, workspace: string): Promise<number | undefined> {
   const { store, states, clock } = services;
-  return serialised(store, workspace, async () => {
+  return serialized(store, workspace, async () => {
     const { quarantine } = await states.current(workspace);
     const now = clock.now();
     const ops: Op[] = [];

@@ -1,5 +1,5 @@
 import { getOrInsertComputed } from '../base/get-or-insert.ts';
-import { once } from '../base/once.ts';
+import { memoize } from '../base/memoize.ts';
 import type { PathReport, PathsOfNodes, ReportedPaths } from '../model/reported-paths.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import type { PeerGroup } from '../state/label-groups.ts';
@@ -62,7 +62,7 @@ interface Pairs {
 }
 
 /** Finding the two ends of each path costs more than all counting: once until a node reports again, whoever asks how often. */
-const pairsOf = once(({ nodes }: PathsOfNodes): Pairs => {
+const pairsOf = memoize(({ nodes }: PathsOfNodes): Pairs => {
   const places = new Map<string, number>();
   const placeOf = (uid: string) => getOrInsertComputed(places, uid, () => places.size);
   const pairs = new Map<number, { readonly one: number; readonly other: number; outcome: Outcome }>();
@@ -72,7 +72,7 @@ const pairsOf = once(({ nodes }: PathsOfNodes): Pairs => {
       const outcome = outcomeOf(report);
       const other = outcome === undefined ? one : placeOf(report.peer);
       if (outcome === undefined || other === one) continue;
-      const key = Math.min(one, other) * MOST_PLACES + Math.max(one, other);
+      const key = Math.min(one, other) * MAX_ENDS + Math.max(one, other);
       const pair = getOrInsertComputed(pairs, key, () => ({ one, other, outcome }));
       if (WORSE[outcome] > WORSE[pair.outcome]) pair.outcome = outcome;
     }
@@ -81,7 +81,7 @@ const pairsOf = once(({ nodes }: PathsOfNodes): Pairs => {
 });
 
 /** More than there are ends of all paths that are kept. */
-const MOST_PLACES = 2 ** 24;
+const MAX_ENDS = 2 ** 24;
 
 interface OpenPaths {
   readonly direct: number;
@@ -89,7 +89,9 @@ interface OpenPaths {
 }
 
 /** By the peers that there are, and how many of them had not ended: peers only end while they are not written. */
-const openPathsOf = once((_all: PathsOfNodes) => once((_peers: NetworkState['peers']) => new Map<number, OpenPaths>()));
+const openPathsOf = memoize((_all: PathsOfNodes) =>
+  memoize((_peers: NetworkState['peers']) => new Map<number, OpenPaths>()),
+);
 
 /** Open paths between peers that have not ended, as each end reported them. Counted once until a node reports again. */
 export function openPaths(

@@ -2,15 +2,15 @@ import { requireAssertionsAfter } from '../assertions/guard.ts';
 import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
 import { permitFirst } from '../base/permit-first.ts';
-import type { Basis, CommitContext, Op } from '../base/ports.ts';
+import type { CommitContext, Op, ReadSet } from '../base/ports.ts';
 import { draftOf, type RecordDraft } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
-import { serialised } from '../base/serialise.ts';
+import { serialized } from '../base/serialize.ts';
 import { formatInstant } from '../base/time.ts';
-import { writtenRecord } from '../base/written.ts';
+import { writtenRecord } from '../base/written-record.ts';
 import { ADDRESS_QUARANTINE_MS } from '../changes/address.ts';
-import { placeIn } from '../changes/places.ts';
 import { quarantineDraft } from '../changes/quarantine.ts';
+import { assignSlot } from '../changes/slots.ts';
 import { lookUp } from '../model/find.ts';
 import { peerNameOf } from '../model/peer-name.ts';
 import { withRename } from '../model/renames.ts';
@@ -19,9 +19,9 @@ import { tokenName } from '../model/token-record.ts';
 import { findPeer } from '../state/find-peer.ts';
 import type { NetworkServices, PeerCall, PeerServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import { changedIdentity } from './changed-itself.ts';
-import { requireOneBearer } from './name-bearers.ts';
+import { requireOneHolder } from './name-holders.ts';
 import { presenceOp } from './presence.ts';
+import { changedIdentity } from './self-change.ts';
 
 /**
  * Lets a pending or revoked peer in: it gets its address and, from then on, its graph.
@@ -31,10 +31,10 @@ import { presenceOp } from './presence.ts';
 export function approvePeer(context: PeerCall, id: string): Promise<PeerRecord> {
   return change(context, id, async (state, peer) => {
     if (peer.status.phase === 'ready') return { peer, ops: [] };
-    await requireOneBearer(context, peer, id);
+    await requireOneHolder(context, peer, id);
     const ops = admission(state, peer, context.services.clock.now(), context.caller.subject);
-    const basis = await requireAssertionsAfter(context, state, ops);
-    return { peer, ops, basis, reason: `approved device ${peer.name}` };
+    const readSet = await requireAssertionsAfter(context, state, ops);
+    return { peer, ops, readSet, reason: `approved device ${peer.name}` };
   });
 }
 
@@ -44,7 +44,7 @@ export function admission(state: NetworkState, peer: PeerRecord, now: number, ap
   const approval = { approvedBy: approver, approvedAt: formatInstant(now) };
   const draft = { ...draftOf(peer), status: { ...status, ...approval, address, phase: 'ready' as const } };
   // A revoked peer kept its address.
-  const placed = address === null ? placeIn(state, draft, now) : { record: draft, ops: [] };
+  const placed = address === null ? assignSlot(state, draft, now) : { record: draft, ops: [] };
   return [update(peer, placed.record), ...placed.ops, ...activationOps(state, peer)];
 }
 
@@ -68,10 +68,10 @@ export function adoptPeer(context: PeerCall, id: string): Promise<PeerRecord> {
   return change(context, id, async (state, peer) => {
     const record = adopted(peer);
     if (!record) return { peer, ops: [] };
-    await requireOneBearer(context, peer, id);
+    await requireOneHolder(context, peer, id);
     const ops = [update(peer, record)];
-    const basis = await requireAssertionsAfter(context, state, ops);
-    return { peer, ops, basis, reason: `adopted device ${peer.name}` };
+    const readSet = await requireAssertionsAfter(context, state, ops);
+    return { peer, ops, readSet, reason: `adopted device ${peer.name}` };
   });
 }
 
@@ -98,9 +98,9 @@ function rename(context: PeerCall, id: string, how: Omit<Rename, 'peer'>): Promi
   return change(context, id, async (state, peer) => {
     const ops = await renameOps(context, state, { ...how, peer });
     if (ops.length === 0) return { peer, ops };
-    const basis = await requireAssertionsAfter(context, state, ops);
+    const readSet = await requireAssertionsAfter(context, state, ops);
     const name = normalizeName(how.asked);
-    return { peer, ops, basis, reason: `renamed device ${peer.name}${name === peer.name ? '' : ` to ${name}`}` };
+    return { peer, ops, readSet, reason: `renamed device ${peer.name}${name === peer.name ? '' : ` to ${name}`}` };
   });
 }
 
@@ -149,7 +149,7 @@ function requireFreeName({ peers }: NetworkState, { uid }: PeerRecord, name: str
 /** Removes a peer with all that is its own: presence, token, and its address, which goes into quarantine. */
 export async function deletePeer(context: PeerCall, id: string): Promise<void> {
   const { services, workspace } = context;
-  await serialised(services.store, workspace, async () => {
+  await serialized(services.store, workspace, async () => {
     const state = await services.states.current(workspace);
     const peer = findPeer(state, id);
     await removePeers(services, state, [peer], commitContext(context, `deleted device ${peer.name}`));
@@ -196,25 +196,25 @@ export async function removalOps(
   ];
 }
 
-interface Written {
+interface PeerWrite {
   readonly peer: PeerRecord;
   readonly ops: readonly Op[];
   readonly reason?: string;
   /** The read set of the change, beside the records that it names. */
-  readonly basis?: Basis;
+  readonly readSet?: ReadSet;
 }
 
 async function change(
   context: PeerCall,
   id: string,
-  plan: (state: NetworkState, peer: PeerRecord) => Promise<Written>,
+  plan: (state: NetworkState, peer: PeerRecord) => Promise<PeerWrite>,
 ): Promise<PeerRecord> {
   const { services, workspace } = context;
-  return serialised(services.store, workspace, async () => {
+  return serialized(services.store, workspace, async () => {
     const state = await services.states.current(workspace);
-    const { peer, ops, basis, reason = '' } = await plan(state, findPeer(state, id));
+    const { peer, ops, readSet, reason = '' } = await plan(state, findPeer(state, id));
     if (ops.length === 0) return peer;
-    const commit = commitContext(context, reason, { ...(basis && { basis }) });
+    const commit = commitContext(context, reason, { ...(readSet && { readSet }) });
     return writtenRecord(await services.store.commit(workspace, ops, commit), peer);
   });
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { buildHistoryKit } from '../../test/kits/plane/history-kit.ts';
 import { buildWorkspaceKit } from '../../test/kits/plane/workspace-kit.ts';
 import { ONLINE_MS } from '../model/liveness.ts';
-import { heardOf, leftBy, recordPresence, sweepWorkspace } from './presence.ts';
+import { recordDeparture, recordHeartbeat, recordPresence, sweepWorkspace } from './presence.ts';
 
 const WHY = { actor: 'device:web-1', requestId: 'r' };
 
@@ -19,7 +19,7 @@ test('however a device flaps, it writes at most two revisions and two snapshots 
         for (const wait of waits) {
           await kit.pass(wait);
           await sweepWorkspace(kit.services, kit.workspace, began);
-          await heardOf(kit.services, kit.workspace, id, WHY);
+          await recordHeartbeat(kit.services, kit.workspace, id, WHY);
         }
         await kit.pass(10_000);
         const spans = Math.ceil((kit.clock.time - began) / ONLINE_MS) + 1;
@@ -47,8 +47,8 @@ async function buildFlappingKit() {
   return {
     ...kit,
     disk,
-    comes: () => heardOf(services, workspace, id, WHY),
-    goes: () => leftBy(services, workspace, id, WHY),
+    comes: () => recordHeartbeat(services, workspace, id, WHY),
+    goes: () => recordDeparture(services, workspace, id, WHY),
     record: () => recordPresence(services, workspace),
     sweep: () => sweepWorkspace(services, workspace, 0),
     revision: () => services.store.revision(workspace),

@@ -1,7 +1,7 @@
 import { newId } from '../base/ids.ts';
 import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
-import { serialised } from '../base/serialise.ts';
+import { serialized } from '../base/serialize.ts';
 import { formatInstant } from '../base/time.ts';
 import { lookUpById } from '../model/find.ts';
 import { ONLINE_MS } from '../model/liveness.ts';
@@ -13,7 +13,7 @@ import type { NetworkState } from '../state/state.ts';
 const TRANSITIONS = 500;
 
 /** Until one of whom another control plane will tell is looked at again. */
-const LOOK_MS = 10_000;
+const RECHECK_MS = 10_000;
 
 /**
  * Takes note that a device was heard of, over the bus or by HTTP. Only its coming online is written, as a revision;
@@ -21,11 +21,11 @@ const LOOK_MS = 10_000;
  *
  * @param version of its software, where it says it; written with its coming and going.
  */
-export async function heardOf(
+export async function recordHeartbeat(
   services: PeerServices,
   workspace: string,
   peerUid: string,
-  commit: Why,
+  commit: PresenceContext,
   version?: string,
 ): Promise<void> {
   const { states, liveness, clock } = services;
@@ -33,13 +33,18 @@ export async function heardOf(
   if (version !== undefined) liveness.said(workspace, peerUid, version);
   const seen = peerById(await states.current(workspace), peerUid);
   if (!seen) return liveness.forget(workspace, peerUid);
-  await says(services, workspace, seen, { isHere: true, commit });
+  await recordReport(services, workspace, seen, { isHere: true, commit });
 }
 
 /** A device said that it goes: it is offline at once. A later word of it brings it back. */
-export async function leftBy(services: PeerServices, workspace: string, peerUid: string, commit: Why): Promise<void> {
+export async function recordDeparture(
+  services: PeerServices,
+  workspace: string,
+  peerUid: string,
+  commit: PresenceContext,
+): Promise<void> {
   const seen = peerById(await services.states.current(workspace), peerUid);
-  if (seen) await says(services, workspace, seen, { isHere: false, commit });
+  if (seen) await recordReport(services, workspace, seen, { isHere: false, commit });
 }
 
 /** Records what came and went too often, or while the disk was too full, to be recorded as it was said. */
@@ -51,18 +56,21 @@ export async function recordPresence(services: PeerServices, workspace: string):
     const isSilent = clock.now() - (liveness.lastSeen(workspace, uid) ?? 0) >= ONLINE_MS;
     const isHere = said && !isSilent;
     if (seen && isHere !== undefined) {
-      await says(services, workspace, seen, { isHere, commit: { actor: 'system:presence', requestId: newId('ev') } });
+      await recordReport(services, workspace, seen, {
+        isHere,
+        commit: { actor: 'system:presence', requestId: newId('ev') },
+      });
     }
   }
 }
 
-type Why = Omit<CommitContext, 'reason'>;
+type PresenceContext = Omit<CommitContext, 'reason'>;
 
-async function says(
+async function recordReport(
   services: PeerServices,
   workspace: string,
-  { isOnline, peer: { uid, status } }: SeenPeer,
-  { isHere, commit }: { readonly isHere: boolean; readonly commit: Why },
+  { isOnline, peer: { uid, status } }: PeerPresence,
+  { isHere, commit }: { readonly isHere: boolean; readonly commit: PresenceContext },
 ): Promise<void> {
   const { liveness, clock } = services;
   if (status.phase !== 'ready') return liveness.recorded(workspace, uid);
@@ -74,9 +82,9 @@ async function says(
 }
 
 /** Writes how a peer is by what it said last. */
-async function record(services: PeerServices, workspace: string, uid: string, commit: Why): Promise<void> {
+async function record(services: PeerServices, workspace: string, uid: string, commit: PresenceContext): Promise<void> {
   const { store, states, clock, liveness } = services;
-  await serialised(store, workspace, async () => {
+  await serialized(store, workspace, async () => {
     const state = await states.current(workspace);
     const found = peerById(state, uid);
     const online = liveness.isHere(workspace, uid);
@@ -115,7 +123,7 @@ export async function sweepWorkspace(
   const { store, states, clock, liveness } = services;
   const lastSeen = ({ uid }: PeerRecord) => liveness.lastSeen(workspace, uid) ?? since;
   const now = clock.now();
-  return serialised(store, workspace, async () => {
+  return serialized(store, workspace, async () => {
     const state = await states.current(workspace);
     const online = [...state.peers.values()].filter((peer) => state.presence.get(peer.name)?.spec.online);
     const unheard = online.filter((peer) => now - lastSeen(peer) >= ONLINE_MS);
@@ -140,18 +148,18 @@ export async function sweepWorkspace(
     const gone = new Set(silent);
     const deadlines = online
       .filter((peer) => !gone.has(peer))
-      .map((peer) => (came.has(peer) ? now + LOOK_MS : lastSeen(peer) + ONLINE_MS));
+      .map((peer) => (came.has(peer) ? now + RECHECK_MS : lastSeen(peer) + ONLINE_MS));
     return deadlines.length === 0 ? undefined : deadlines.reduce((a, b) => Math.min(a, b));
   });
 }
 
-interface SeenPeer {
+interface PeerPresence {
   readonly peer: PeerRecord;
   /** As it is recorded. */
   readonly isOnline: boolean;
 }
 
-function peerById(state: NetworkState, uid: string): SeenPeer | undefined {
+function peerById(state: NetworkState, uid: string): PeerPresence | undefined {
   const peer = lookUpById(state.peers, uid);
   return peer && { peer, isOnline: state.presence.get(peer.name)?.spec.online === true };
 }

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { changedEndpoints } from './changed-endpoints.ts';
 import { createEngine } from './engine.ts';
 import { pairRows } from './matrix.ts';
 import type { NetworkModel } from './model.ts';
 import { networkModel, textOf } from './models.testkit.ts';
 import { diff } from './reach-diff.ts';
-import { touching } from './touching.ts';
 
 /** The same network with parts of another; bounds are given whole, as a step has to. */
 function mixed(a: NetworkModel, b: NetworkModel, take: readonly boolean[], withPolicies: boolean): NetworkModel {
@@ -61,7 +61,7 @@ test('a state that is advanced to answers as one that is compiled whole, and nam
             expect(sorted(after.neighbourhood(name))).toEqual(sorted(whole.neighbourhood(name)));
           }
           const rows = diff(before, after);
-          expect(touching(before, after)).toEqual(new Set(rows.flatMap(({ src, dst }) => [src, dst])));
+          expect(changedEndpoints(before, after)).toEqual(new Set(rows.flatMap(({ src, dst }) => [src, dst])));
           before = after;
         }
       },
@@ -78,7 +78,7 @@ test('of states that do not follow each other, the peers touched are those of wh
       const before = engine.compile(a);
       const after = (share ? engine : createEngine()).compile(b);
       const rows = diff(before, after);
-      expect(touching(before, after)).toEqual(new Set(rows.flatMap(({ src, dst }) => [src, dst])));
+      expect(changedEndpoints(before, after)).toEqual(new Set(rows.flatMap(({ src, dst }) => [src, dst])));
     }),
     { numRuns: 200 },
   );

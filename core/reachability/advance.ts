@@ -1,7 +1,7 @@
 import { getOrInsertComputed } from '../base/get-or-insert.ts';
 import { classOfPeer, type EndpointClass } from './endpoint-class.ts';
 import { type Bound, type Bounds, boundFor, type Endpoint, endpointOf } from './endpoints.ts';
-import { type Kept, spaceWith } from './kept.ts';
+import { type EngineCache, spaceWith } from './engine-cache.ts';
 import type { NetworkInput, NetworkModel, PeerInput, PolicyInput } from './model.ts';
 import { type ActivePolicy, activePolicies } from './program.ts';
 import { type Projection, projectionOf, tellsAll } from './projection.ts';
@@ -25,7 +25,7 @@ const MIN_LIVE_SHARE = 1 / 2;
 const MIN_PLACES = 64;
 
 /** The engine over the model after a step; undefined where classes or bounds change in more than the step names. */
-export function advanceWith(kept: Kept, previous: Reachability, step: Step): Reachability | undefined {
+export function advanceWith(kept: EngineCache, previous: Reachability, step: Step): Reachability | undefined {
   const { parts } = previous;
   if (parts.places.size > MIN_PLACES && parts.live < parts.places.size * MIN_LIVE_SHARE) return undefined;
   const policies = step.policies === undefined ? parts.policies : samePolicies(kept, parts.policies, step);
@@ -105,7 +105,7 @@ function membersAfter(
   return members;
 }
 
-function samePolicies({ codes }: Kept, before: readonly ActivePolicy[], step: Step): readonly ActivePolicy[] {
+function samePolicies({ codes }: EngineCache, before: readonly ActivePolicy[], step: Step): readonly ActivePolicy[] {
   const after = activePolicies(codes, step.policies ?? [], step.now);
   const isSame =
     after.length === before.length &&

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
 import { protocolSchema } from '../model/policy.ts';
-import type { Divided } from './divided.ts';
+import type { DividedNetwork } from './divided-network.ts';
 import type { Verdict } from './explanation.ts';
 import type { ReasonCode } from './reasons.ts';
 
@@ -34,7 +34,7 @@ export interface AssertionResult extends Assertion {
  * `protocol` and `port` that is everything. One about an unknown name always fails, so that a misspelt `deny` is seen.
  */
 export function checkAssertions(
-  network: Pick<Divided, 'explain'>,
+  network: Pick<DividedNetwork, 'explain'>,
   assertions: readonly Assertion[],
 ): AssertionResult[] {
   return assertions.map((assertion) => {

@@ -12,7 +12,7 @@ export type Trial<Row> = (undone: ReadonlySet<string>) => (row: Row) => boolean;
 /** Compilations spent on rows that no single change takes back; sets found after that are right, not the smallest. */
 const MAX_TRIALS = 600;
 /** Rows are often of few kinds, whose searches begin alike. */
-const KEPT_TRIALS = 32;
+const MAX_CACHED_TRIALS = 32;
 
 /**
  * The changes behind rows of a difference. To take back all of the changes takes back every row.
@@ -48,7 +48,7 @@ export function attribute<Row>(
 }
 
 function searchOf<Row>(all: readonly string[], trial: Trial<Row>) {
-  const tried = new LRUCache<string, (row: Row) => boolean>({ max: KEPT_TRIALS });
+  const tried = new LRUCache<string, (row: Row) => boolean>({ max: MAX_CACHED_TRIALS });
   let trials = 0;
   const without = (changes: readonly string[]) => {
     const key = JSON.stringify(changes);

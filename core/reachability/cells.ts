@@ -1,6 +1,6 @@
 import { getOrInsertComputed } from '../base/get-or-insert.ts';
 import { examplePair, pairsBetween, placeGroups } from './pairs-between.ts';
-import { type Allowed, NO_PORTS, type PortSetId } from './port-sets.ts';
+import { type AllowedPorts, NO_PORTS, type PortSetId } from './port-sets.ts';
 import type { Reachability } from './reachability.ts';
 import { ancestorsOf } from './units.ts';
 
@@ -68,7 +68,7 @@ function* boundPairs(reach: Reachability, from: Piece, to: Piece) {
 }
 
 /** All ports that some pair of a cell has. */
-export function portsOfCell({ parts: { ports } }: Reachability, { sets }: Cell): Allowed {
+export function portsOfCell({ parts: { ports } }: Reachability, { sets }: Cell): AllowedPorts {
   let all: PortSetId = NO_PORTS;
   for (const set of sets) all = ports.union(all, set);
   return ports.describe(all);

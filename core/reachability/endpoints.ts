@@ -76,12 +76,12 @@ export function endpointsOf(model: NetworkModel, classIndexes: readonly number[]
 }
 
 export function endpointOf(peer: PeerInput, classIndex: number, bound: Bound | undefined, now: number): Endpoint {
-  const dead = deathOf(peer, now);
+  const dead = inactiveReasonOf(peer, now);
   const unit = dead ?? `${classIndex}${bound ? `|${boundKey(bound)}` : ''}`;
   return { name: peer.name, classIndex, external: false, network: peer.network, dead, bound, unit };
 }
 
-function deathOf({ phase = 'ready', expiresAt }: PeerInput, now: number): ReasonCode | undefined {
+function inactiveReasonOf({ phase = 'ready', expiresAt }: PeerInput, now: number): ReasonCode | undefined {
   if (phase === 'expired') return 'PEER_EXPIRED';
   if (phase === 'revoked') return 'PEER_REVOKED';
   if (phase !== 'ready') return 'PEER_PENDING';

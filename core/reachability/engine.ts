@@ -1,7 +1,7 @@
 import { advanceWith, type Step } from './advance.ts';
 import { classOfExternal, classOfPeer } from './endpoint-class.ts';
 import { boundsOf, endpointsOf } from './endpoints.ts';
-import { isFull, type Kept, keepNothing, spaceFor } from './kept.ts';
+import { type EngineCache, emptyCache, isFull, spaceFor } from './engine-cache.ts';
 import type { NetworkModel } from './model.ts';
 import { activePolicies } from './program.ts';
 import { projectionOf } from './projection.ts';
@@ -23,10 +23,10 @@ export interface Engine {
  * policy only the rows of the classes it selects are computed again.
  */
 export function createEngine(): Engine {
-  let kept = keepNothing();
+  let kept = emptyCache();
   return {
     compile(model) {
-      if (isFull(kept)) kept = keepNothing();
+      if (isFull(kept)) kept = emptyCache();
       return compileWith(kept, model);
     },
     advance(previous, step) {
@@ -40,7 +40,7 @@ export function compile(model: NetworkModel): Reachability {
   return createEngine().compile(model);
 }
 
-function compileWith(kept: Kept, model: NetworkModel): Reachability {
+function compileWith(kept: EngineCache, model: NetworkModel): Reachability {
   const { ports, codes } = kept;
   const active = activePolicies(codes, model.policies, model.now);
   const policies = active.map(({ code }) => code);

@@ -5,7 +5,7 @@ import type { ConnectivityQuery, Explanation } from './explanation.ts';
 import { blocksAt, withExternals } from './externals.ts';
 import type { ExternalInput } from './model.ts';
 import { externalOf, networksOf, outsideWithin, stretchesOf } from './outside.ts';
-import { type Allowed, NO_PORTS, type PortSetId } from './port-sets.ts';
+import { type AllowedPorts, NO_PORTS, type PortSetId } from './port-sets.ts';
 import { rangeNames } from './range-names.ts';
 import type { Reachability } from './reachability.ts';
 
@@ -36,7 +36,7 @@ export function explainOutside(reach: Reachability, { side, ranges, ...query }: 
 export interface OutsidePart {
   readonly ranges: Ranges;
   readonly addresses: readonly string[];
-  readonly allowed: Allowed;
+  readonly allowed: AllowedPorts;
 }
 
 /** Returns the parts of the addresses that may use something of what is asked; none where policies tell too many apart. */

@@ -1,6 +1,6 @@
 import type { PolicySpec, PortEntry, Protocol } from '../model/policy.ts';
 import type { Direction } from './model.ts';
-import { type Allowed, NO_PORTS, type PortSetId } from './port-sets.ts';
+import { type AllowedPorts, NO_PORTS, type PortSetId } from './port-sets.ts';
 import type { ReasonCode, Stage } from './reasons.ts';
 
 /** A pair, and what is asked of it: one port, one protocol, or everything. */
@@ -52,7 +52,7 @@ export interface Explanation {
   readonly verdict: Verdict;
   readonly steps: readonly Step[];
   /** The allowed part of the question. */
-  readonly allowed: Allowed;
+  readonly allowed: AllowedPorts;
   readonly blocked_by: readonly Blocker[];
   readonly would_fix: readonly Fix[];
 }

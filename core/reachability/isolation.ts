@@ -4,7 +4,7 @@ import { hasBit } from './bits.ts';
 import { blocksAt, withExternals } from './externals.ts';
 import type { Direction } from './model.ts';
 import { externalOf, networksOf, stretchesOf } from './outside.ts';
-import { type Allowed, NO_PORTS } from './port-sets.ts';
+import { type AllowedPorts, NO_PORTS } from './port-sets.ts';
 import type { ActivePolicy } from './program.ts';
 import { rangeNames } from './range-names.ts';
 import type { Reachability } from './reachability.ts';
@@ -20,7 +20,7 @@ export interface Opening {
 /** A policy that leaves the other end some ports of one direction. */
 export interface Admission {
   readonly policy: string;
-  readonly allowed: Allowed;
+  readonly allowed: AllowedPorts;
 }
 
 /** Which policies close one direction of a peer for all that no other policy opens, and which open it. */

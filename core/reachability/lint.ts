@@ -1,15 +1,15 @@
-import { once } from '../base/once.ts';
+import { memoize } from '../base/memoize.ts';
 import { containsRange, parseCidr } from '../model/cidr.ts';
-import { DIRECTIONS, namesNoDirection, rulesOf } from '../model/meaning.ts';
 import { gonePeers } from '../model/peer-lists.ts';
 import { type PolicySpec, policySpecSchema } from '../model/policy.ts';
+import { DIRECTIONS, namesNoDirection, rulesOf } from '../model/policy-match.ts';
 import { isSubset, union } from '../model/ranges.ts';
 import { selectsEveryone } from '../model/selector.ts';
 import { isEmpty } from './bits.ts';
 import type { Direction } from './model.ts';
 import type { ActivePolicy } from './program.ts';
 import type { Reachability } from './reachability.ts';
-import { endingOf, inhabited } from './rule-overlap.ts';
+import { inhabited, ruleOutcomeOf } from './rule-overlap.ts';
 
 export const LINT_CODES = [
   'UNREADABLE_POLICY',
@@ -80,9 +80,9 @@ function endedWarning(policy: Pick<ActivePolicy, 'name'>): Warning {
 }
 
 /** Parsed once for each version of a policy: findings come in pages. */
-const specOf = once((spec: object) => policySpecSchema.safeParse(spec));
+const specOf = memoize((spec: object) => policySpecSchema.safeParse(spec));
 
-const idsOf = once(({ model }: Reachability) => new Set(model.peers.map(({ uid, name }) => uid ?? name)));
+const idsOf = memoize(({ model }: Reachability) => new Set(model.peers.map(({ uid, name }) => uid ?? name)));
 
 function lintPolicy(reach: Reachability, policy: ActivePolicy, spec: PolicySpec): Warning[] {
   const { code } = policy;
@@ -138,7 +138,7 @@ function lintRules(reach: Reachability, policy: ActivePolicy, spec: PolicySpec, 
       return found;
     }
     if (comparesRules(reach) && !isEmpty(inhabited(reach, space.subjectsOf(policy.code)))) {
-      const { ending, by } = endingOf(reach, policy, direction, rule, index);
+      const { ending, by } = ruleOutcomeOf(reach, policy, direction, rule, index);
       const names = listed(by);
       if (ending === 'denied') warn('RULE_IS_DENIED', `DENY rules take away everything that it allows: ${names}`, by);
       if (ending === 'shadowed') {

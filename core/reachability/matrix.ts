@@ -1,7 +1,7 @@
-import { once } from '../base/once.ts';
+import { memoize } from '../base/memoize.ts';
 import type { Endpoint } from './endpoints.ts';
 import { type PlaceGroups, pairsBetween } from './pairs-between.ts';
-import { ALL_PORTS, type Allowed, NO_PORTS, type PortSetId } from './port-sets.ts';
+import { ALL_PORTS, type AllowedPorts, NO_PORTS, type PortSetId } from './port-sets.ts';
 import type { Reachability } from './reachability.ts';
 import type { Row } from './rows.ts';
 import type { Unit } from './units.ts';
@@ -12,14 +12,14 @@ import type { Unit } from './units.ts';
 export interface PairRow {
   readonly src: string;
   readonly dst: string;
-  readonly allowed: Allowed;
+  readonly allowed: AllowedPorts;
 }
 
 /** Every `src` may open `allowed` to every `dst` other than itself. */
 export interface GroupRow {
   readonly src: readonly string[];
   readonly dst: readonly string[];
-  readonly allowed: Allowed;
+  readonly allowed: AllowedPorts;
 }
 
 /** Every ordered pair of different endpoints that is not fully denied, lazily; from some sources alone where they are named. */
@@ -30,7 +30,7 @@ export function* pairRows(reach: Reachability, sources?: ReadonlySet<string>): G
 }
 
 /** The part of a matrix that is asked for: pairs of some sources and targets, and some of their ports. */
-export interface Within {
+export interface PairFilter {
   readonly src?: ReadonlySet<string> | undefined;
   readonly dst?: ReadonlySet<string> | undefined;
   readonly ports?: PortSetId;
@@ -39,7 +39,7 @@ export interface Within {
 /** The same pairs as {@link pairRows}, by groups of endpoints that share them. */
 export function* groupRows(
   reach: Reachability,
-  { src, dst, ports: scope = ALL_PORTS }: Within = {},
+  { src, dst, ports: scope = ALL_PORTS }: PairFilter = {},
 ): Generator<GroupRow> {
   const { ports } = reach.parts;
   const names = (places: readonly number[]) => places.map((place) => reach.nameOf(place));
@@ -65,7 +65,7 @@ function unitsAmong(reach: Reachability, names: ReadonlySet<string> | undefined)
  * {ten webs} and {two dbs}, and four look-ups: nothing isolates the webs, so they reach each other, 10 x 9 pairs, and the
  * dbs reach them, 2 x 10; TCP 5432 leads from webs to dbs, 10 x 2; and from db to db nothing: 130 in all.
  */
-export const countPairs = once((reach: Reachability): number => {
+export const countPairs = memoize((reach: Reachability): number => {
   const { endpoints } = reach.parts;
   const receivers = reach.units().flatMap((unit) => receiverOf(reach, unit) ?? []);
   let count = 0;

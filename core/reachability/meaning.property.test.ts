@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { endOf, entriesMean, isolates, isSubject, type Meant, rulesOf } from '../model/meaning.ts';
 import { type PolicySpec, policySpecSchema } from '../model/policy.ts';
+import { endOf, entriesMatch, isolates, isSubject, type MatchablePeer, rulesOf } from '../model/policy-match.ts';
 import { compile } from './engine.ts';
 import type { Direction, NetworkModel, PeerInput } from './model.ts';
 import { networkModel } from './models.testkit.ts';
 import { PortSets } from './port-sets.ts';
 
-/** docs/policy.md#precedence on one port, put together from nothing but what `core/model/meaning.ts` tells. */
-function isOpen(model: NetworkModel, direction: Direction, subject: Meant, other: Meant): boolean {
+/** docs/policy.md#precedence on one port, put together from nothing but what `core/model/policy-match.ts` tells. */
+function isOpen(model: NetworkModel, direction: Direction, subject: MatchablePeer, other: MatchablePeer): boolean {
   const specs = model.policies
     .map(({ spec }) => policySpecSchema.parse(spec))
     .filter((spec) => endOf(spec) > model.now && isSubject(spec, subject));
@@ -16,7 +16,7 @@ function isOpen(model: NetworkModel, direction: Direction, subject: Meant, other
     specs.some(
       (spec) =>
         spec.action === action &&
-        rulesOf(spec, direction)?.some(({ peers, ports }) => isOnPort80(ports) && entriesMean(peers, other)),
+        rulesOf(spec, direction)?.some(({ peers, ports }) => isOnPort80(ports) && entriesMatch(peers, other)),
     );
   if (hits('DENY')) return false;
   if (hits('ALLOW')) return true;
@@ -29,7 +29,7 @@ function isOnPort80(ports: Parameters<PortSets['ofEntries']>[0]): boolean {
   return sets.intersects(sets.ofEntries(ports), sets.ofEntries([{ port: 80 }]));
 }
 
-const meant = ({ uid, name, labels, network, address }: PeerInput): Meant => ({
+const meant = ({ uid, name, labels, network, address }: PeerInput): MatchablePeer => ({
   uid: uid ?? name,
   labels,
   spec: { network },

@@ -1,4 +1,4 @@
-import { once } from '../base/once.ts';
+import { memoize } from '../base/memoize.ts';
 import { parseInstant } from '../base/time.ts';
 import {
   type PeerEntry,
@@ -11,7 +11,7 @@ import {
 import type { NetworkModel } from './model.ts';
 
 /** Parsed once for each policy: a pair of peers looks at all of them. */
-const specOf = once((policy: NetworkModel['policies'][number]): PolicySpec => policySpecSchema.parse(policy.spec));
+const specOf = memoize((policy: NetworkModel['policies'][number]): PolicySpec => policySpecSchema.parse(policy.spec));
 
 /** A second reading of docs/policy.md#precedence, written pair by pair from the text: slow, plain and sharing nothing with the engine. */
 export function naiveVerdict(

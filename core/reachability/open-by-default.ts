@@ -36,18 +36,18 @@ export function openByDefault(reach: Reachability, network: string): OpenByDefau
     if (sends && receives) counts.both += living;
   }
   return {
-    toNewcomers: isOpenToNewcomers(reach, network),
+    toNewcomers: isOpenToFuturePeers(reach, network),
     openPairs: counts.sending * counts.receiving - counts.both,
     pairs: counts.members * (counts.members - 1),
   };
 }
 
-function isOpenToNewcomers(reach: Reachability, network: string): boolean {
-  const [newcomer] = newcomersIn(reach, network, [{}]);
+function isOpenToFuturePeers(reach: Reachability, network: string): boolean {
+  const [newcomer] = futurePeersIn(reach, network, [{}]);
   return newcomer?.sends === true && newcomer.receives;
 }
 
-interface Newcomer {
+interface FuturePeer {
   readonly sends: boolean;
   readonly receives: boolean;
 }
@@ -61,7 +61,7 @@ export function openedByDefaultTo(
   network: string,
   kinds: readonly Labels[],
 ): Labels | undefined {
-  const [was, is] = [newcomersIn(before, network, kinds), newcomersIn(after, network, kinds)];
+  const [was, is] = [futurePeersIn(before, network, kinds), futurePeersIn(after, network, kinds)];
   const [anySends, anyReceives] = [is.some(({ sends }) => sends), is.some(({ receives }) => receives)];
   return kinds.find((_, index) => {
     const [old, now] = [was[index], is[index]];
@@ -70,7 +70,7 @@ export function openedByDefaultTo(
 }
 
 /** Returns what isolation and the default action leave to devices that join with these labels and that no policy lists. */
-function newcomersIn({ parts, model }: Reachability, network: string, kinds: readonly Labels[]): Newcomer[] {
+function futurePeersIn({ parts, model }: Reachability, network: string, kinds: readonly Labels[]): FuturePeer[] {
   // With a space, which no name of a peer has: no policy lists it.
   const classes = kinds.map((labels) => classOfPeer({ name: 'a newcomer', labels, network }, parts.space.projection));
   const space = new ClassSpace(parts.space.projection, [

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { cidrsOf } from '../model/ranges.ts';
 import { createEngine } from './engine.ts';
 import type { NetworkInput, PolicyInput } from './model.ts';
-import { betweenNewcomers, openToNewcomers, outsideAccess } from './outside-access.ts';
+import { betweenFuturePeers, openToFuturePeers, outsideAccess } from './outside-access.ts';
 
 const NETWORK: NetworkInput = { name: 'default', cidr: '10.96.0.0/16', defaultAction: 'ALLOW' };
 
@@ -78,11 +78,11 @@ test.each([
   ['addresses outside', [{ ipBlock: { cidr: '128.0.0.0/1' } }], false],
 ])('a device that joins is let in where a rule names %s: %o', (_what, peers, isOpen) => {
   const reach = reachOf(peers === undefined ? [] : [from(...peers)]);
-  expect(openToNewcomers(reach, ['card-1'], 'ingress')).toEqual(isOpen ? ['card-1'] : []);
+  expect(openToFuturePeers(reach, ['card-1'], 'ingress')).toEqual(isOpen ? ['card-1'] : []);
 });
 
 test('what two devices that join may open at each other follows from what both are selected by', () => {
-  const between = (...specs: object[]) => betweenNewcomers(reachOf(specs)).get('default');
+  const between = (...specs: object[]) => betweenFuturePeers(reachOf(specs)).get('default');
   const base = { action: 'DENY', peerSelector: {} };
   expect(between()).toBe('ALL');
   expect(between(base)).toEqual([]);

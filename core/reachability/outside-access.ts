@@ -4,7 +4,7 @@ import { classOfPeer } from './endpoint-class.ts';
 import { blocksAt, withEndpoints, withExternals } from './externals.ts';
 import { externalOf, networksOf, stretchesOf } from './outside.ts';
 import { type PlaceGroups, placeGroups } from './pairs-between.ts';
-import { type Allowed, NO_PORTS } from './port-sets.ts';
+import { type AllowedPorts, NO_PORTS } from './port-sets.ts';
 import type { Reachability } from './reachability.ts';
 
 type Side = 'ingress' | 'egress';
@@ -12,7 +12,7 @@ type Side = 'ingress' | 'egress';
 /** Addresses outside of the networks, and what they may open at some peers or these at them. */
 export interface OpenRanges {
   readonly ranges: Ranges;
-  readonly allowed: Allowed;
+  readonly allowed: AllowedPorts;
 }
 
 /** Connections open between addresses outside and peers that policies do not distinguish. */
@@ -31,11 +31,11 @@ const MAX_AT_ONCE = 500_000;
  */
 export function outsideAccess(reach: Reachability, names: Iterable<string>, side: Side): OutsideAccess[] {
   const groups = placeGroups(reach, names);
-  const together = triedTogether(reach, groups, side);
-  return together ?? groups.flatMap((group) => triedTogether(reach, [group], side) ?? [unknownAccess(reach, group)]);
+  const together = jointAccess(reach, groups, side);
+  return together ?? groups.flatMap((group) => jointAccess(reach, [group], side) ?? [unknownAccess(reach, group)]);
 }
 
-function triedTogether(reach: Reachability, groups: PlaceGroups, side: Side): OutsideAccess[] | undefined {
+function jointAccess(reach: Reachability, groups: PlaceGroups, side: Side): OutsideAccess[] | undefined {
   const blocks = blocksAt(
     reach,
     groups.flatMap(([first]) => first ?? []),
@@ -65,10 +65,10 @@ function unknownAccess(reach: Reachability, group: readonly number[]): OutsideAc
  * (`ingress`), or which are let out to it (`egress`), by their own policies, whatever those of the device say. Where
  * policies name addresses of the network, it is meant with at least half of those that it may get.
  */
-export function openToNewcomers(reach: Reachability, names: Iterable<string>, side: Side): string[] {
+export function openToFuturePeers(reach: Reachability, names: Iterable<string>, side: Side): string[] {
   const groups = placeGroups(reach, names);
-  const newcomers = newcomersIn(reach, groups);
-  const all = newcomers && withNewcomers(reach, newcomers);
+  const newcomers = futurePeersOf(reach, groups);
+  const all = newcomers && withFuturePeers(reach, newcomers);
   return groups.flatMap((group) => {
     const [peer = 0] = group;
     const isOpen = (name: string) => {
@@ -85,8 +85,8 @@ export function openToNewcomers(reach: Reachability, names: Iterable<string>, si
 }
 
 /** By network what two devices that join it without labels, and that no policy lists, may open at each other. */
-export function betweenNewcomers(reach: Reachability): ReadonlyMap<string, Allowed> {
-  const newcomers = newcomersIn(
+export function betweenFuturePeers(reach: Reachability): ReadonlyMap<string, AllowedPorts> {
+  const newcomers = futurePeersOf(
     reach,
     placeGroups(
       reach,
@@ -98,7 +98,7 @@ export function betweenNewcomers(reach: Reachability): ReadonlyMap<string, Allow
     const [largest] = own.toSorted((a, b) => (a.size < b.size ? 1 : -1));
     return { network, two: largest ? [largest, { ...largest, name: `${largest.name} too` }] : [] };
   });
-  const all = withNewcomers(
+  const all = withFuturePeers(
     reach,
     pairs.flatMap(({ two }) => two),
   );
@@ -111,7 +111,7 @@ export function betweenNewcomers(reach: Reachability): ReadonlyMap<string, Allow
   );
 }
 
-interface Newcomer {
+interface FuturePeer {
   /** With a space, which no name of a peer has: no policy lists it. */
   readonly name: string;
   readonly network: string;
@@ -121,19 +121,19 @@ interface Newcomer {
 }
 
 /** Returns a future peer for each part of a network that policies about some peers distinguish; undefined for too many. */
-function newcomersIn(reach: Reachability, groups: PlaceGroups): Newcomer[] | undefined {
+function futurePeersOf(reach: Reachability, groups: PlaceGroups): FuturePeer[] | undefined {
   const blocks = [
     ...blocksAt(
       reach,
       groups.flatMap(([first]) => first ?? []),
     ),
   ];
-  const found: Newcomer[] = [];
+  const found: FuturePeer[] = [];
   for (const { name: network, cidr } of reach.model.networks) {
     const range = parseCidr(cidr);
     const parts = range ? stretchesOf(blocks, [], [range]) : [];
     if (parts === undefined || parts.length * groups.length > MAX_AT_ONCE) return undefined;
-    const newcomers = parts.map((part): Newcomer => {
+    const newcomers = parts.map((part): FuturePeer => {
       const address = externalOf(part).range;
       return { name: `a newcomer at ${address} in ${network}`, network, address: `${address}`, size: sizeOf(part) };
     });
@@ -143,7 +143,7 @@ function newcomersIn(reach: Reachability, groups: PlaceGroups): Newcomer[] | und
   return found;
 }
 
-function withNewcomers(reach: Reachability, newcomers: readonly Newcomer[]): Reachability {
+function withFuturePeers(reach: Reachability, newcomers: readonly FuturePeer[]): Reachability {
   const { projection } = reach.parts.space;
   const added = newcomers.map(({ name, network, address }) => {
     return { name, network, kind: classOfPeer({ name, labels: {}, network, address }, projection) };

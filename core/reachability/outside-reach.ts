@@ -2,14 +2,14 @@ import { getOrInsertComputed } from '../base/get-or-insert.ts';
 import { type Ranges, union } from '../model/ranges.ts';
 import { blocksAt, withExternals } from './externals.ts';
 import { externalOf, networksOf, stretchesOf } from './outside.ts';
-import type { Allowed } from './port-sets.ts';
+import type { AllowedPorts } from './port-sets.ts';
 import { rangeNames } from './range-names.ts';
 import type { Reachability } from './reachability.ts';
 
 /** Addresses outside of the networks that share their ports: CIDRs, or `outside` for all, with what is left out. */
 export interface OutsideReach {
   readonly addresses: readonly string[];
-  readonly allowed: Allowed;
+  readonly allowed: AllowedPorts;
 }
 
 /**
@@ -25,7 +25,7 @@ export function outsideReach(reach: Reachability, name: string, side: 'src' | 'd
   if (!stretches) return undefined;
   const externals = stretches.map(externalOf);
   const both = withExternals(reach, externals);
-  const byPorts = new Map<string, { readonly allowed: Allowed; readonly ranges: Ranges[] }>();
+  const byPorts = new Map<string, { readonly allowed: AllowedPorts; readonly ranges: Ranges[] }>();
   for (const [index, external] of externals.entries()) {
     const other = both.placeOf(external.name);
     if (other === undefined) continue;

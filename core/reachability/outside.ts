@@ -5,7 +5,7 @@ import { addressText, cidrsOf, EVERY_ADDRESS, intersection, type Ranges, union, 
 import { blocksAt, withExternals } from './externals.ts';
 import { type Member, touchedUnits } from './joint-units.ts';
 import type { ExternalInput } from './model.ts';
-import type { Allowed } from './port-sets.ts';
+import type { AllowedPorts } from './port-sets.ts';
 import type { BlockCode } from './program.ts';
 import { rangeNames } from './range-names.ts';
 import type { Reachability } from './reachability.ts';
@@ -27,7 +27,7 @@ export interface OutsideGroup<Delta> {
 }
 
 /** Returns the difference of two port sets, with equal `text` for equal differences; undefined for none. */
-type Compare<Delta> = (old: Allowed, now: Allowed) => (Delta & { readonly text: string }) | undefined;
+type Compare<Delta> = (old: AllowedPorts, now: AllowedPorts) => (Delta & { readonly text: string }) | undefined;
 
 /**
  * Returns the differences between peers and addresses outside of all networks. Compares only peers whose policies, labels,
@@ -102,7 +102,7 @@ function differences<Delta>(
   return [...found.values()].map(({ delta, ranges }) => ({ delta, ranges: union(ranges) }));
 }
 
-function allowed(reach: Reachability, peer: number | undefined, external: string, side: 'src' | 'dst'): Allowed {
+function allowed(reach: Reachability, peer: number | undefined, external: string, side: 'src' | 'dst'): AllowedPorts {
   const place = reach.placeOf(external);
   if (peer === undefined || place === undefined) return [];
   return reach.parts.ports.describe(side === 'src' ? reach.pair(place, peer) : reach.pair(peer, place));

@@ -3,7 +3,7 @@ import { type Ranges, union } from '../model/ranges.ts';
 import { explain } from './explain.ts';
 import { blocksAt, withExternals } from './externals.ts';
 import { externalOf, networksOf, stretchesOf } from './outside.ts';
-import type { Allowed } from './port-sets.ts';
+import type { AllowedPorts } from './port-sets.ts';
 import { rangeNames } from './range-names.ts';
 import type { Neighbourhood, Reachability } from './reachability.ts';
 
@@ -13,7 +13,7 @@ export interface AccessRow {
   readonly others: readonly string[];
   /** Addresses outside of the networks in the fewest words: `outside` for all. */
   readonly outside: readonly string[];
-  readonly allowed: Allowed;
+  readonly allowed: AllowedPorts;
   /** Policies that allow it, on either side; empty where no policy isolates. */
   readonly policies: readonly string[];
 }

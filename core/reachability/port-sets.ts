@@ -3,7 +3,7 @@ import { getOrInsertComputed } from '../base/get-or-insert.ts';
 import type { PortEntry, Protocol } from '../model/policy.ts';
 
 /** Ports that a pair may use: everything, or these ports. `ICMP` has no ports and so no `from` and `to`. */
-export type Allowed = 'ALL' | PortRange[];
+export type AllowedPorts = 'ALL' | PortRange[];
 export interface PortRange {
   readonly protocol: Protocol;
   readonly from?: number | undefined;
@@ -36,7 +36,7 @@ export const MAX_NUMBERS = 50_000_000;
 /** Sets, and results for two of them, at which what is kept is dropped. */
 const MAX_ENTRIES = 500_000;
 /** The same of ranges in sets that have been described; some 60 bytes each. */
-const MAX_TOLD = 500_000;
+const MAX_DESCRIBED = 500_000;
 
 /** Sets of which it is remembered whether any two share a port: 4 MB at most. */
 const REMEMBERED = 2_048;
@@ -56,7 +56,7 @@ export function pointOf(protocol: Protocol, port: number | undefined): number {
  */
 export class PortSets {
   readonly #ranges: Int32Array[] = [Int32Array.of(), Int32Array.from(EVERYTHING)];
-  readonly #described: Allowed[] = [];
+  readonly #described: AllowedPorts[] = [];
   /** Port sets of rule entries, which are applied to one peer after the other. */
   readonly #ofEntries = new WeakMap<readonly PortEntry[], PortSetId>();
   /** By a hash of their ranges: text of large sets would be larger than they are. */
@@ -76,7 +76,7 @@ export class PortSets {
   /** True once the owner should start afresh, so that earlier computations leave room for later ones. */
   get isFull(): boolean {
     const entries = this.#ranges.length + this.#unions.size + this.#meets.size + this.#differences.size;
-    return entries > MAX_ENTRIES || this.#numbers > MAX_NUMBERS / 4 || this.#toldRanges > MAX_TOLD;
+    return entries > MAX_ENTRIES || this.#numbers > MAX_NUMBERS / 4 || this.#toldRanges > MAX_DESCRIBED;
   }
 
   /** First and last ports of one set. */
@@ -167,7 +167,7 @@ export class PortSets {
   }
 
   /** The same object for the same set, so that what is made of it can be kept beside it. */
-  describe(id: PortSetId): Allowed {
+  describe(id: PortSetId): AllowedPorts {
     const known = this.#described[id];
     if (known) return known;
     const made = this.#describe(id);
@@ -176,7 +176,7 @@ export class PortSets {
     return made;
   }
 
-  #describe(id: PortSetId): Allowed {
+  #describe(id: PortSetId): AllowedPorts {
     if (id === ALL_PORTS) return 'ALL';
     const ranges = this.#rangesOf(id);
     const result: PortRange[] = [];
@@ -292,7 +292,7 @@ function edge(ranges: Int32Array, index: number): number {
 }
 
 /** Returns true if all ports are among others. */
-export function isWithin(ports: Allowed, others: Allowed): boolean {
+export function isWithin(ports: AllowedPorts, others: AllowedPorts): boolean {
   if (others === 'ALL') return true;
   if (ports === 'ALL') return false;
   return ports.every((one) => others.some((other) => covers(other, one)));

@@ -1,5 +1,4 @@
 import { type IpRange, parseCidr } from '../model/cidr.ts';
-import { endOf, isolates, meansAnyone, rulesOf } from '../model/meaning.ts';
 import {
   type EgressRule,
   egressRuleSchema,
@@ -9,6 +8,7 @@ import {
   type Selector,
   selectorSchema,
 } from '../model/policy.ts';
+import { endOf, isolates, matchesAnyone, rulesOf } from '../model/policy-match.ts';
 import type { Direction, PolicyInput } from './model.ts';
 import { ALL_PORTS, type PortSetId, type PortSets } from './port-sets.ts';
 
@@ -116,7 +116,7 @@ export class PolicyCodes {
       if (entry.peerSelector) selectors.push(entry.peerSelector);
       else if (entry.ipBlock) blocks.push(blockOf(entry.ipBlock));
     }
-    return { anyone: meansAnyone(peers), selectors, blocks, ports: this.#ports.ofEntries(ports) };
+    return { anyone: matchesAnyone(peers), selectors, blocks, ports: this.#ports.ofEntries(ports) };
   }
 }
 

@@ -1,6 +1,6 @@
 import { type JointUnit, jointUnits, type Member } from './joint-units.ts';
 import { examplePair } from './pairs-between.ts';
-import { type Allowed, NO_PORTS, type PortSetId } from './port-sets.ts';
+import { type AllowedPorts, NO_PORTS, type PortSetId } from './port-sets.ts';
 import type { Reachability } from './reachability.ts';
 import { isUnchanged, unitRows } from './unit-rows.ts';
 
@@ -9,8 +9,8 @@ export interface DiffRow {
   readonly type: 'added' | 'removed' | 'changed';
   readonly src: string;
   readonly dst: string;
-  readonly old: Allowed;
-  readonly new: Allowed;
+  readonly old: AllowedPorts;
+  readonly new: AllowedPorts;
 }
 
 /** Every `src` towards every `dst` other than itself changed alike. */
@@ -129,7 +129,7 @@ function setOf(reach: Reachability, src: number | undefined, dst: number | undef
 
 /** Port sets of two engines are numbered apart, so they are compared as text, each written once. */
 function describer() {
-  const written = new Map<Reachability, Map<number, { allowed: Allowed; text: string }>>();
+  const written = new Map<Reachability, Map<number, { allowed: AllowedPorts; text: string }>>();
   return (reach: Reachability, set: PortSetId) => {
     let texts = written.get(reach);
     if (texts === undefined) {

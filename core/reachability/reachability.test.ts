@@ -5,10 +5,10 @@ import { countPairs, groupRows, pairRows } from './matrix.ts';
 import type { NetworkModel } from './model.ts';
 import { NOW, namesOf, networkModel, PROBES } from './models.testkit.ts';
 import { naiveVerdict } from './naive.testkit.ts';
-import type { Allowed } from './port-sets.ts';
+import type { AllowedPorts } from './port-sets.ts';
 import type { Reachability } from './reachability.ts';
 
-function holds(allowed: Allowed, protocol: string, port = 0): boolean {
+function holds(allowed: AllowedPorts, protocol: string, port = 0): boolean {
   if (allowed === 'ALL') return true;
   return allowed.some((r) => r.protocol === protocol && (r.from ?? 0) <= port && port <= (r.to ?? 65_535));
 }
@@ -26,7 +26,7 @@ function expectNaive(reach: Reachability, model: NetworkModel): void {
   }
 }
 
-const pairKey = ({ src, dst, allowed }: { src: string; dst: string; allowed: Allowed }) =>
+const pairKey = ({ src, dst, allowed }: { src: string; dst: string; allowed: AllowedPorts }) =>
   `${src}>${dst} ${JSON.stringify(allowed)}`;
 
 /** For the properties, on a machine that is busy with something else. */

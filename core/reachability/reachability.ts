@@ -3,15 +3,15 @@ import type { Protocol } from '../model/policy.ts';
 import type { ClassSpace } from './class-space.ts';
 import type { Bounds, Endpoint, Endpoints } from './endpoints.ts';
 import type { NetworkModel } from './model.ts';
-import { ALL_PORTS, type Allowed, NO_PORTS, type PortSetId, type PortSets, pointOf } from './port-sets.ts';
+import { ALL_PORTS, type AllowedPorts, NO_PORTS, type PortSetId, type PortSets, pointOf } from './port-sets.ts';
 import type { ActivePolicy, RuleCode } from './program.ts';
 import { type Row, type RowTable, reachRow } from './rows.ts';
 import { ancestorsOf, buildUnits, type Unit } from './units.ts';
 
 /** Connections that one endpoint may open, and that others may open to it. */
 export interface Neighbourhood {
-  readonly outbound: readonly { readonly name: string; readonly allowed: Allowed }[];
-  readonly inbound: readonly { readonly name: string; readonly allowed: Allowed }[];
+  readonly outbound: readonly { readonly name: string; readonly allowed: AllowedPorts }[];
+  readonly inbound: readonly { readonly name: string; readonly allowed: AllowedPorts }[];
 }
 
 export interface Parts {
@@ -64,7 +64,7 @@ export class Reachability {
   }
 
   /** Everything `src` may open at `dst`; empty when nothing. */
-  allowed(src: string, dst: string): Allowed {
+  allowed(src: string, dst: string): AllowedPorts {
     const s = this.placeOf(src);
     const d = this.placeOf(dst);
     return s === undefined || d === undefined ? [] : this.parts.ports.describe(this.pair(s, d));
@@ -73,8 +73,8 @@ export class Reachability {
   /** Returns what one peer or external may open and what others may open to it. */
   neighbourhood(name: string): Neighbourhood {
     const self = this.placeOf(name);
-    const outbound: { name: string; allowed: Allowed }[] = [];
-    const inbound: { name: string; allowed: Allowed }[] = [];
+    const outbound: { name: string; allowed: AllowedPorts }[] = [];
+    const inbound: { name: string; allowed: AllowedPorts }[] = [];
     for (const other of this.around(self)) {
       const place = self ?? other;
       const out = this.pair(place, other);

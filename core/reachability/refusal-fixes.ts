@@ -2,7 +2,7 @@ import type { EgressRule, IngressRule, PolicySpec, PortEntry, Selector } from '.
 import type { Endpoint } from './endpoints.ts';
 import type { Fix } from './explanation.ts';
 import type { Direction, PeerInput } from './model.ts';
-import { type Allowed, NO_PORTS, type PortSetId } from './port-sets.ts';
+import { type AllowedPorts, NO_PORTS, type PortSetId } from './port-sets.ts';
 import type { ActivePolicy, RuleCode } from './program.ts';
 import type { Reachability } from './reachability.ts';
 
@@ -76,7 +76,7 @@ function peerOf(reach: Reachability, { name }: { readonly name: string }): PeerI
   return reach.model.peers.find((peer) => peer.name === name);
 }
 
-function portEntriesOf(allowed: Allowed): PortEntry[] {
+function portEntriesOf(allowed: AllowedPorts): PortEntry[] {
   if (allowed === 'ALL') return [];
   return allowed.map(({ protocol, from, to }) => ({
     protocol,

@@ -1,4 +1,4 @@
-import { once } from '../base/once.ts';
+import { memoize } from '../base/memoize.ts';
 import { EVERY_ADDRESS, intersection, isSubset, type Ranges, union, without } from '../model/ranges.ts';
 import { andInto, andNotInto, type Bits, eachBit, emptyBits, hasBit, isEmpty, setBit } from './bits.ts';
 import type { Direction } from './model.ts';
@@ -11,7 +11,7 @@ import type { Reachability } from './reachability.ts';
  * The effect of other rules on one rule, with the policies of those rules. Rules that expire before it do not make it needless:
  * they take a part of it.
  */
-export interface RuleEnding {
+export interface RuleOutcome {
   /** Nothing is left of an ALLOW; other rules do all that it does; DENY rules take a part of an ALLOW. */
   readonly ending: 'denied' | 'shadowed' | 'contradicted' | 'counts';
   readonly by: readonly string[];
@@ -31,13 +31,13 @@ interface OtherRule {
  * Compares a rule with all others that are about the peers its policy selects, towards all that it is about: peers by class,
  * and addresses outside of the networks.
  */
-export function endingOf(
+export function ruleOutcomeOf(
   reach: Reachability,
   policy: ActivePolicy,
   direction: Direction,
   rule: RuleCode,
   index: number,
-): RuleEnding {
+): RuleOutcome {
   const { space, table, policies, ports } = reach.parts;
   const others = inhabited(reach, space.othersOf(rule));
   const addresses = outsideOf(reach, rule);
@@ -139,12 +139,12 @@ export function endingOf(
 
 /** The classes of the set that some endpoint is in now; a class may have outlived its last one. */
 export function inhabited(reach: Reachability, bits: Bits): Bits {
-  const lived = livedIn(reach).slice();
+  const lived = inhabitedClasses(reach).slice();
   andInto(lived, bits);
   return lived;
 }
 
-const livedIn = once(({ parts }: Reachability): Bits => {
+const inhabitedClasses = memoize(({ parts }: Reachability): Bits => {
   const lived = emptyBits(parts.space.classes.length);
   for (const endpoint of parts.endpoints) if (endpoint) setBit(lived, endpoint.classIndex);
   return lived;

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { NOW } from './models.testkit.ts';
-import type { Allowed, PortRange } from './port-sets.ts';
+import type { AllowedPorts, PortRange } from './port-sets.ts';
 import { simulate, simulateInputSchema } from './simulate.ts';
 
 const ports = z.union([z.literal('ALL'), z.array(z.tuple([z.enum(['TCP', 'UDP', 'SCTP']), z.number(), z.number()]))]);
@@ -70,7 +70,7 @@ function inputOf(
 }
 
 /** What a case calls everything is every port of the three transports; it knows nothing of ICMP. */
-function covers(allowed: Allowed | Ports, protocol: string, port: number): boolean {
+function covers(allowed: AllowedPorts | Ports, protocol: string, port: number): boolean {
   if (allowed === 'ALL') return true;
   return (allowed as (PortRange | readonly [string, number, number])[]).some((range) => {
     const [of, from, to] = 'protocol' in range ? [range.protocol, range.from ?? 1, range.to ?? 65_535] : range;
@@ -78,7 +78,7 @@ function covers(allowed: Allowed | Ports, protocol: string, port: number): boole
   });
 }
 
-function normal(allowed: Allowed | Ports): string {
+function normal(allowed: AllowedPorts | Ports): string {
   if (allowed === 'ALL') return 'ALL';
   const rows = (allowed as (PortRange | readonly [string, number, number])[]).map((range) =>
     'protocol' in range ? `${range.protocol} ${range.from}-${range.to}` : `${range[0]} ${range[1]}-${range[2]}`,
@@ -95,7 +95,7 @@ function expectedRows(one: Case): string[] {
   );
 }
 
-function render(one: Case, rows: readonly (readonly [string, string, Allowed | Ports])[]): string[] {
+function render(one: Case, rows: readonly (readonly [string, string, AllowedPorts | Ports])[]): string[] {
   return rows
     .map(([src, dst, allowed]) => {
       const hits = one.probes?.filter(([protocol, port]) => covers(allowed, protocol, port));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { checkAssertions } from './assertions.ts';
-import { compileDivided } from './divided.ts';
+import { compileDivided } from './divided-network.ts';
 import { NOW } from './models.testkit.ts';
 import { simulate, simulatedModel, simulateInputSchema, simulateOutputSchema } from './simulate.ts';
 

@@ -8,10 +8,10 @@ import { parseAddress, parseCidr, parseRange } from '../model/cidr.ts';
 import { peerNamesAsIds, unknownPeers } from '../model/peer-lists.ts';
 import { protocolSchema, sentSpecSchema } from '../model/policy.ts';
 import { allowedSchema, dividedRowSchema, reasonCodeSchema, verdictSchema } from './answers.ts';
-import { compileDivided, type Divided } from './divided.ts';
+import { compileDivided, type DividedNetwork } from './divided-network.ts';
 import { countPairs } from './matrix.ts';
 import type { NetworkModel } from './model.ts';
-import type { Allowed } from './port-sets.ts';
+import type { AllowedPorts } from './port-sets.ts';
 
 /** Bounds of one simulation; the service is shared and the answer is one document. */
 export const SIMULATE_LIMITS = {
@@ -176,9 +176,9 @@ const NARROW =
 const ROW_BYTES = '{"src":"","dst":"","allowed":,"partial":true},'.length;
 
 /** Stops at the longest answer, before it is all made: the same pairs may come with thousands of port ranges each. */
-function rowsOf(network: Divided, sources: ReadonlySet<string> | undefined): SimulateOutput['rows'] {
+function rowsOf(network: DividedNetwork, sources: ReadonlySet<string> | undefined): SimulateOutput['rows'] {
   const rows: SimulateOutput['rows'] = [];
-  const lengths = new Map<Allowed, number>();
+  const lengths = new Map<AllowedPorts, number>();
   let bytes = 0;
   for (const { src, dst, allowed, partial } of network.rows(sources)) {
     let length = lengths.get(allowed);
@@ -195,7 +195,7 @@ function rowsOf(network: Divided, sources: ReadonlySet<string> | undefined): Sim
 
 type Query = NonNullable<SimulateInput['queries']>[number];
 
-function answer(network: Divided, query: Query): NonNullable<SimulateOutput['verdicts']>[number] {
+function answer(network: DividedNetwork, query: Query): NonNullable<SimulateOutput['verdicts']>[number] {
   const protocol = query.protocol ?? (query.port === undefined ? undefined : 'TCP');
   const { verdict, allowed, blocked_by, steps } = network.explain({ ...query, protocol });
   const decisive = blocked_by[0] ?? steps.findLast(({ reason_code }) => reason_code !== null);

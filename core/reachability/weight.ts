@@ -16,22 +16,22 @@ const LIGHT = 100_000;
 /** Steps of counting, each of one number or more, after which a network is heavier than all limits; about 0.1 s. */
 const MAX_STEPS = 20_000_000;
 
-const known = new WeakMap<Reachability, number>();
+const weights = new WeakMap<Reachability, number>();
 
 /**
  * How many first and last ports are at most in the sets that the rows of a network are made of, one rule after the other:
  * counted, not computed. Classes that all rules treat alike count once. Infinite where counting itself takes long.
  */
 export function weightOf(reach: Reachability): number {
-  const before = known.get(reach);
+  const before = weights.get(reach);
   if (before !== undefined) return before;
   const weight = weightIn(reach, 'egress') + weightIn(reach, 'ingress');
-  known.set(reach, weight);
+  weights.set(reach, weight);
   return weight;
 }
 
 /** A rule: whom it is about, whom it names, and the first and last ports of its set. */
-interface Weighed {
+interface WeightedRule {
   readonly subjects: Bits;
   readonly others: Bits;
   readonly numbers: number;
@@ -39,7 +39,7 @@ interface Weighed {
 
 function weightIn(reach: Reachability, direction: Direction): number {
   const { policies, space, ports } = reach.parts;
-  const rules: Weighed[] = [];
+  const rules: WeightedRule[] = [];
   const sets = new Set<number>();
   for (const { code } of policies) {
     for (const rule of code[direction] ?? []) {
@@ -57,7 +57,7 @@ function weightIn(reach: Reachability, direction: Direction): number {
   const others = onePerGroup(rules, 'others', classes) ?? classes;
   return Math.min(most, weightOfRows(rules, subjects, others, all));
 
-  function weighed(policy: PolicyCode, rule: RuleCode): Weighed {
+  function weighed(policy: PolicyCode, rule: RuleCode): WeightedRule {
     const numbers = ports.numbersIn(rule.ports);
     return { subjects: space.subjectsOf(policy), others: space.othersOf(rule), numbers };
   }
@@ -75,7 +75,7 @@ export function mostOf(sets: number, numbers: number): number {
 }
 
 function weightOfRows(
-  rules: readonly Weighed[],
+  rules: readonly WeightedRule[],
   subjects: readonly number[],
   others: readonly number[],
   all: number,
@@ -113,7 +113,7 @@ function weightOfRows(
 
 /** Returns a class of each group that is on one side of the same rules; undefined where grouping takes too long. */
 function onePerGroup(
-  rules: readonly Weighed[],
+  rules: readonly WeightedRule[],
   side: 'subjects' | 'others',
   classes: readonly number[],
 ): number[] | undefined {

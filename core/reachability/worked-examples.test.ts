@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { PolicySpec } from '../model/policy.ts';
+import { changedEndpoints } from './changed-endpoints.ts';
 import { compile, createEngine } from './engine.ts';
 import { jointUnits } from './joint-units.ts';
 import { countPairs } from './matrix.ts';
@@ -7,10 +8,9 @@ import type { NetworkModel, PeerInput } from './model.ts';
 import { NOW } from './models.testkit.ts';
 import { outsideGroups, outsideRanges } from './outside.ts';
 import { alikePairs, placeGroups } from './pairs-between.ts';
-import type { Allowed } from './port-sets.ts';
+import type { AllowedPorts } from './port-sets.ts';
 import { diffGroups } from './reach-diff.ts';
 import type { Reachability } from './reachability.ts';
-import { touching } from './touching.ts';
 
 /** What the comments above the algorithms say of their examples. */
 
@@ -89,12 +89,12 @@ it('who joins, a policy with another port and a label that no policy names touch
   };
   const alone = engine.compile(network(WEBS, [webToDb()]));
   const joined = advance(alone, network([...WEBS, ...DBS.slice(0, 1)], [webToDb()]), DBS.slice(0, 1));
-  expect(touching(alone, joined)).toEqual(new Set(['web-1', 'web-2', db?.name]));
+  expect(changedEndpoints(alone, joined)).toEqual(new Set(['web-1', 'web-2', db?.name]));
   const narrowed = advance(joined, network([...WEBS, ...DBS.slice(0, 1)], [webToDb([{ port: 5432 }])]), []);
-  expect(touching(joined, narrowed)).toEqual(new Set(['web-1', 'web-2', db?.name]));
+  expect(changedEndpoints(joined, narrowed)).toEqual(new Set(['web-1', 'web-2', db?.name]));
   const labelled = peer('web-1', 'web', { labels: { role: 'web', note: 'x' } });
   const after = advance(narrowed, { ...narrowed.model, peers: [labelled] }, [labelled]);
-  expect(touching(narrowed, after)).toEqual(new Set());
+  expect(changedEndpoints(narrowed, after)).toEqual(new Set());
 });
 
 it('two policies tell six stretches of addresses apart, and what opens alike is one group', () => {
@@ -119,7 +119,7 @@ it('two policies tell six stretches of addresses apart, and what opens alike is 
     '203.0.114.0 - 255.255.255.255',
     'other addresses outside',
   ]);
-  const has8443 = (allowed: Allowed) => allowed === 'ALL' || allowed.some(({ from }) => from === 8443);
+  const has8443 = (allowed: AllowedPorts) => allowed === 'ALL' || allowed.some(({ from }) => from === 8443);
   const opened = outsideGroups(before, after, (old, now) =>
     has8443(now) && !has8443(old) ? { text: 'TCP 8443' } : undefined,
   );

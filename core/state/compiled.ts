@@ -5,14 +5,14 @@ import { createEngine, type Engine } from '../reachability/engine.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import { MAX_WEIGHT, weightOf } from '../reachability/weight.ts';
 import { modelOf, networkInputs, peerInputs, policyInputs } from './network-model.ts';
-import { decidingOf, type NetworkState } from './state.ts';
+import { decidingState, type NetworkState } from './state.ts';
 
 /** Instants of one state that stay compiled: now, and those ahead at which policies end. */
-const KEPT_INSTANTS = 48;
+const MAX_INSTANTS = 48;
 /** Weight of those that stay, the one in use apart. */
-const KEPT_WEIGHT = 2 * MAX_WEIGHT;
+const MAX_KEPT_WEIGHT = 2 * MAX_WEIGHT;
 
-interface Compiled extends Pick<NetworkState, 'policies' | 'networks' | 'agents'> {
+interface CompiledState extends Pick<NetworkState, 'policies' | 'networks' | 'agents'> {
   /** In force from the first instant until before the second, ms. */
   readonly from: number;
   readonly until: number;
@@ -27,11 +27,11 @@ interface Compiled extends Pick<NetworkState, 'policies' | 'networks' | 'agents'
  */
 export function buildCompiler(): (state: NetworkState, now: number) => Reachability {
   const engine = createEngine();
-  const kept = new WeakMap<NetworkState['peers'], Compiled[]>();
+  const kept = new WeakMap<NetworkState['peers'], CompiledState[]>();
   /** By line of states: the peers of the one compiled last. */
   const last = new WeakMap<object, NetworkState['peers']>();
   return (whole, now) => {
-    const state = decidingOf(whole);
+    const state = decidingState(whole);
     const compiled = kept.get(state.peers) ?? [];
     const known = compiled.find(
       ({ policies, networks, agents, from, until }) =>
@@ -54,16 +54,16 @@ export function buildCompiler(): (state: NetworkState, now: number) => Reachabil
 /**
  * Returns the compiled states to keep: none that keeps alive what the engine has released, and no more than there is room for.
  */
-function worthKeeping(compiled: readonly Compiled[], newest: Compiled): readonly Compiled[] {
+function worthKeeping(compiled: readonly CompiledState[], newest: CompiledState): readonly CompiledState[] {
   const { ports } = newest.reachability.parts;
   const own = compiled.filter(({ reachability }) => reachability.parts.ports === ports);
   // A network whose policies end is no heavier than before, so its weight is not counted for each instant.
   const { reachability } = compiled.at(-1) ?? newest;
-  const most = Math.floor(KEPT_WEIGHT / weightOf(reachability));
-  return own.slice(0, Math.min(KEPT_INSTANTS - 1, most));
+  const most = Math.floor(MAX_KEPT_WEIGHT / weightOf(reachability));
+  return own.slice(0, Math.min(MAX_INSTANTS - 1, most));
 }
 
-function compiledWhole(engine: Engine, state: NetworkState, now: number): Compiled {
+function compiledWhole(engine: Engine, state: NetworkState, now: number): CompiledState {
   const { peers, policies, networks, agents } = state;
   const delegated = new Set([...peers.values()].filter(isDelegated).map(({ name }) => name));
   const until = nextEnd([peers, policies, agents], now);
@@ -74,11 +74,11 @@ function compiledWhole(engine: Engine, state: NetworkState, now: number): Compil
 /** From what was compiled of a state before it; undefined where none will do. */
 function advanced(
   engine: Engine,
-  candidates: readonly Compiled[],
+  candidates: readonly CompiledState[],
   before: NetworkState['peers'],
   state: NetworkState,
   now: number,
-): Compiled | undefined {
+): CompiledState | undefined {
   const { policies, networks, agents, peers } = state;
   const base = candidates
     .filter((one) => one.networks === networks && one.from <= now)
@@ -108,7 +108,7 @@ function advanced(
   return { policies, networks, agents, from: now, until, delegated, reachability };
 }
 
-function newOf(base: Compiled, { policies, agents }: NetworkState): Ending[] {
+function newOf(base: CompiledState, { policies, agents }: NetworkState): ExpiringRecords[] {
   return [...(policies === base.policies ? [] : [policies]), ...(agents === base.agents ? [] : [agents])];
 }
 
@@ -142,9 +142,9 @@ function isDelegated({ spec }: PeerRecord): boolean {
   return spec.agentRef !== undefined || spec.delegatedBy !== undefined;
 }
 
-type Ending = ReadonlyMap<string, { readonly spec: { readonly expiresAt?: string | undefined } }>;
+type ExpiringRecords = ReadonlyMap<string, { readonly spec: { readonly expiresAt?: string | undefined } }>;
 
-function nextEnd(all: readonly Ending[], now: number): number {
+function nextEnd(all: readonly ExpiringRecords[], now: number): number {
   let next = Number.POSITIVE_INFINITY;
   for (const records of all) {
     for (const { spec } of records.values()) {

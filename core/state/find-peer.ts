@@ -1,5 +1,5 @@
 import type { MeshError } from '../base/errors.ts';
-import { once } from '../base/once.ts';
+import { memoize } from '../base/memoize.ts';
 import { foldName } from '../base/record.ts';
 import { overlaps, parseAddress, parseCidr } from '../model/cidr.ts';
 import { lookUp, notFoundAmong, quoted } from '../model/find.ts';
@@ -89,7 +89,7 @@ function addressKey(text: string): string | undefined {
   return address && `${address.family} ${address.from}`;
 }
 
-const byAddress = once(
+const byAddress = memoize(
   (peers: Peers['peers']) =>
     new Map(
       [...peers.values()].flatMap((peer): [string, PeerRecord][] => {
@@ -103,7 +103,7 @@ const byAddress = once(
  * A name that was not normalised is no host name: who uses it is told which name is meant. Nor is one that reads as an
  * address: no device says of itself that it is another, or what is outside.
  */
-const byHost = once((peers: Peers['peers']) =>
+const byHost = memoize((peers: Peers['peers']) =>
   Map.groupBy(
     [...peers.values()].filter(({ spec }) => !/\s/.test(spec.hostname) && !readsAsAddress(spec.hostname)),
     ({ spec }) => foldName(spec.hostname),

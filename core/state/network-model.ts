@@ -1,4 +1,4 @@
-import { once } from '../base/once.ts';
+import { memoize } from '../base/memoize.ts';
 import { parseInstant } from '../base/time.ts';
 import type { AgentRecord, NetworkRecord, PeerRecord, PolicyRecord } from '../model/resources.ts';
 import type { DelegationBound, NetworkModel, PeerInput } from '../reachability/model.ts';
@@ -69,9 +69,13 @@ function issuedBound(
   return boundOf(state, agent, peerOfAgent, now) ?? { reach: agent.spec.reach ?? [] };
 }
 
-const policyInput = once(({ name, spec }: PolicyRecord) => ({ name, spec }));
-const networkInput = once(({ name, spec: { cidr, defaultAction } }: NetworkRecord) => ({ name, cidr, defaultAction }));
-const ownInput = once(
+const policyInput = memoize(({ name, spec }: PolicyRecord) => ({ name, spec }));
+const networkInput = memoize(({ name, spec: { cidr, defaultAction } }: NetworkRecord) => ({
+  name,
+  cidr,
+  defaultAction,
+}));
+const ownInput = memoize(
   ({ name, uid, labels, spec, status }: PeerRecord): PeerInput => ({
     name,
     uid,

@@ -1,12 +1,12 @@
 import type { CallContext } from '../base/operation.ts';
-import type { Computed } from '../compute/computation.ts';
+import type { RunComputation } from '../compute/computation.ts';
 import type { BaseServices } from '../model/services.ts';
 import type { NetworkStates } from './states.ts';
 
 /** With the states of networks, now and at any revision. */
 export interface NetworkServices extends BaseServices {
   readonly states: NetworkStates;
-  readonly computed: Computed<ThreadServices>;
+  readonly computed: RunComputation<ThreadServices>;
 }
 
 /** Services of a computation: those that a computing thread has too. */

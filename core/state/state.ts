@@ -82,12 +82,12 @@ const NOTHING = new Map<string, never>();
  * The state without what decides about no traffic. Who keeps a state for its policies keeps this: an old version of a map holds
  * all that changed in it since, and who is online changes all the time.
  */
-export function decidingOf(state: NetworkState): NetworkState {
+export function decidingState(state: NetworkState): NetworkState {
   return { ...state, presence: NOTHING, quarantine: NOTHING };
 }
 
 /** The same state, made to be followed by others. */
-export function tracked(state: NetworkState): NetworkState {
+export function trackedState(state: NetworkState): NetworkState {
   const maps = Object.values(FIELDS).map((field) => [field, RecordMap.from<StoredRecord>(state[field])]);
   return { ...state, ...Object.fromEntries(maps) };
 }

@@ -4,8 +4,8 @@ import type { AsOf, Commit, Store } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import { buildCompiler } from './compiled.ts';
-import { heldBytes, heldMore, recordsBeside } from './held-bytes.ts';
-import { isStateKind, type NetworkState, nextState, STATE_KINDS, stateOf, tracked } from './state.ts';
+import { isStateKind, type NetworkState, nextState, STATE_KINDS, stateOf, trackedState } from './state.ts';
+import { addedBytes, recordsBeside, stateBytes } from './state-bytes.ts';
 
 /** Access to network states and the compiled engine over them; one implementation, shared by every operation. */
 export interface NetworkStates {
@@ -64,7 +64,7 @@ export function buildNetworkStates(
   });
 
   async function current(workspace: string): Promise<NetworkState> {
-    const entry = currents.get(workspace) ?? begun();
+    const entry = currents.get(workspace) ?? emptyEntry();
     if (entry.state && entry.state.revision >= entry.newest) return entry.state;
     if (!currents.has(workspace)) keep(currents, workspace, entry, 1);
     entry.moving ??= catchUp(store, workspace, entry).finally(() => {
@@ -97,7 +97,7 @@ export function buildNetworkStates(
     keep(pasts, key, past, 1);
     try {
       const state = await past.state;
-      keep(pasts, key, past, heldBytes(state, newest));
+      keep(pasts, key, past, stateBytes(state, newest));
       return state;
     } catch (error) {
       pasts.delete(key);
@@ -115,7 +115,7 @@ export function buildNetworkStates(
   return { current, asOf, reachability: buildCompiler() };
 }
 
-function begun(): Current {
+function emptyEntry(): Current {
   return { state: undefined, steadySince: Number.POSITIVE_INFINITY, newest: 0, moving: undefined, bytes: 0 };
 }
 
@@ -130,9 +130,9 @@ async function catchUp(store: Store, workspace: string, entry: Current): Promise
     const state = entry.state ?? (await loadState(store, workspace, await store.revision(workspace)));
     if (!entry.state) {
       entry.steadySince = state.revision;
-      entry.bytes = heldBytes(state);
+      entry.bytes = stateBytes(state);
     }
-    entry.state = tracked(state);
+    entry.state = trackedState(state);
     if (state.revision >= entry.newest) return entry.state;
     const missed = await store.commits(workspace, state.revision, CATCH_UP);
     // The log tells of kinds with history alone.
@@ -148,7 +148,7 @@ function moveOn(entry: Current, commit: Commit): boolean {
   const { state } = entry;
   if (!state || commit.revision !== state.revision + 1) return false;
   entry.state = nextState(state, commit);
-  entry.bytes += heldMore(commit.changes);
+  entry.bytes += addedBytes(commit.changes);
   if (commit.changes.some(({ record }) => isStateKind(record.kind))) entry.steadySince = commit.revision;
   return true;
 }
@@ -176,7 +176,7 @@ async function loadState(
 async function withQuarantine(store: Store, state: NetworkState): Promise<NetworkState> {
   const { items } = await store.list(state.workspace, 'AddressRest');
   const inOrder = items.toSorted((a, b) => a.spec.until - b.spec.until);
-  return tracked({ ...state, quarantine: new Map(inOrder.map((record) => [record.name, record])) });
+  return trackedState({ ...state, quarantine: new Map(inOrder.map((record) => [record.name, record])) });
 }
 
 function shareRecords(state: NetworkState, newest: NetworkState): void {

@@ -36,19 +36,19 @@ export function documentSchema<K extends ResourceKind, M extends z.ZodRawShape, 
 }
 
 const fields = z.record(z.string(), z.unknown());
-const shownRecord = z.object({
+const recordShape = z.object({
   name: z.string(),
   labels: text,
   annotations: text,
   spec: fields,
   status: fields,
 });
-const shownPeer = z.object(peerSchema.shape);
+const peerShape = z.object(peerSchema.shape);
 /** Fields of a peer's answer that are no part of its spec; any other, a new one too, is. */
 const BESIDE_SPEC = new Set(['id', 'name', 'labels', 'createdAt', 'revision', 'status']);
 /** Fields that the spec knows by another name. */
 const SPEC_NAMES = new Map([['agent', 'agentRef']]);
-const shownAgent = z.object(agentSchema.shape);
+const agentShape = z.object(agentSchema.shape);
 
 type Parts = Pick<CustomResource, 'spec' | 'status'> & {
   readonly name: string;
@@ -58,16 +58,16 @@ type Parts = Pick<CustomResource, 'spec' | 'status'> & {
 };
 
 const PARTS: Readonly<Record<ResourceKind, (view: unknown) => Parts>> = {
-  MeshPolicy: (view) => shownRecord.parse(view),
-  MeshNetwork: (view) => shownRecord.parse(view),
-  PolicyAssertion: (view) => shownRecord.parse(view),
+  MeshPolicy: (view) => recordShape.parse(view),
+  MeshNetwork: (view) => recordShape.parse(view),
+  PolicyAssertion: (view) => recordShape.parse(view),
   MeshPeer(view) {
-    const peer = shownPeer.parse(view);
+    const peer = peerShape.parse(view);
     const spec = Object.entries(peer).filter(([field, value]) => !BESIDE_SPEC.has(field) && value !== null);
     return { ...peer, spec: Object.fromEntries(spec.map(([field, value]) => [SPEC_NAMES.get(field) ?? field, value])) };
   },
   AgentIdentity(view) {
-    const agent = shownAgent.parse(view);
+    const agent = agentShape.parse(view);
     const { id, name, labels, annotations } = agent;
     // An ended identity is made again by a document without its id.
     return { name, uid: id, labels, annotations, ...agentParts(agent) };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { once } from '../base/once.ts';
+import { memoize } from '../base/memoize.ts';
 import { hostCount, isHostOf } from '../changes/address.ts';
 import { networkSpecSchema } from '../model/network-spec.ts';
 import type { NetworkRecord } from '../model/resources.ts';
@@ -18,7 +18,7 @@ export const networkSchema = recordSchema(
 
 export type NetworkView = z.input<typeof networkSchema>;
 
-const membersOf = once((peers: NetworkState['peers']) => Map.groupBy(peers.values(), ({ spec }) => spec.network));
+const membersOf = memoize((peers: NetworkState['peers']) => Map.groupBy(peers.values(), ({ spec }) => spec.network));
 
 export function networkView(network: NetworkRecord, { peers }: NetworkState): NetworkView {
   const { name, spec } = network;

@@ -3,7 +3,7 @@ import type { NetworkServices } from '../state/services.ts';
 import { findLivePeer, type PeerView, peerView } from './peer-view.ts';
 
 /** A peer as it is now, for answers to what has just changed it. */
-export async function peerNow(
+export async function currentPeer(
   { services, workspace }: CallContext<Pick<NetworkServices, 'states' | 'clock' | 'liveness'>>,
   id: string,
 ): Promise<PeerView> {

@@ -152,15 +152,15 @@ export function livePeers({ peers }: NetworkState, now: number): PeerRecord[] {
 
 /** By id, name or overlay address. @throws MeshError `not_found`, also for a peer whose time is over */
 export function findLivePeer(state: NetworkState, given: string, now: number): PeerRecord {
-  return livingOne(lookUpPeer(state, given), state, given, now);
+  return requireLive(lookUpPeer(state, given), state, given, now);
 }
 
 /** The same, and by a host name: for reading. */
 export function findLivePeerOrHost(state: NetworkState, given: string, now: number): PeerRecord {
-  return livingOne(lookUpPeerOrHost(state, given), state, given, now);
+  return requireLive(lookUpPeerOrHost(state, given), state, given, now);
 }
 
-function livingOne(peer: PeerRecord | undefined, state: NetworkState, given: string, now: number): PeerRecord {
+function requireLive(peer: PeerRecord | undefined, state: NetworkState, given: string, now: number): PeerRecord {
   if (peer && !hasEnded(peer.spec, now)) return peer;
   throw peerNotFound({ peers: new Map(livePeers(state, now).map((live) => [live.name, live])) }, given);
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { once } from '../base/once.ts';
+import { memoize } from '../base/memoize.ts';
 import { hasEnded } from '../base/time.ts';
 import { lookUpById } from '../model/find.ts';
-import { allRulesOf, namesNoDirection } from '../model/meaning.ts';
 import { gonePeers, withPeerNames } from '../model/peer-lists.ts';
 import { storedPolicySpec } from '../model/policy.ts';
+import { allRulesOf, namesNoDirection } from '../model/policy-match.ts';
 import type { PolicyRecord } from '../model/resources.ts';
 import { selects } from '../model/selector.ts';
 import type { NetworkState } from '../state/state.ts';
@@ -25,7 +25,7 @@ export type PolicyView = z.input<typeof policySchema>;
 export function policyView(policy: PolicyRecord, state: NetworkState, now: number): PolicyView {
   const { spec } = policy;
   const matched = matchedPeers(spec, state);
-  return recordView(shownPolicy(policy, state), {
+  return recordView(editablePolicy(policy, state), {
     matchedPeers: matched,
     ruleCount: allRulesOf(spec).length,
     warnings: warningsOf(policy, state, matched, now),
@@ -33,13 +33,13 @@ export function policyView(policy: PolicyRecord, state: NetworkState, now: numbe
 }
 
 /** A policy as it may be sent back: with the names of the peers that it lists, and `{}` where it means everyone. */
-export function shownPolicy(policy: PolicyRecord, { peers }: Pick<NetworkState, 'peers'>): PolicyRecord {
+export function editablePolicy(policy: PolicyRecord, { peers }: Pick<NetworkState, 'peers'>): PolicyRecord {
   const spec = withPeerNames({ ...policy.spec, peerSelector: policy.spec.peerSelector ?? {} }, peers);
   return { ...policy, spec };
 }
 
 /** How many peers each selector means, by the peers that there are. */
-const countsOf = once((_peers: NetworkState['peers']) => new Map<string, number>());
+const countsOf = memoize((_peers: NetworkState['peers']) => new Map<string, number>());
 
 function matchedPeers({ network, peerSelector = {} }: PolicyRecord['spec'], { peers }: NetworkState): number {
   const counts = countsOf(peers);

@@ -17,10 +17,13 @@ export function recordSchema<Spec extends z.ZodType, Status extends z.ZodType>(s
   });
 }
 
-type Shown = Pick<StoredRecord, 'uid' | 'name' | 'labels' | 'annotations' | 'createdAt' | 'generation' | 'revision'>;
+type ViewedRecord = Pick<
+  StoredRecord,
+  'uid' | 'name' | 'labels' | 'annotations' | 'createdAt' | 'generation' | 'revision'
+>;
 
 /** Returns a record in the form of {@link recordSchema}. */
-export function recordView<Spec, Status>(record: Shown & { readonly spec: Spec }, status: Status) {
+export function recordView<Spec, Status>(record: ViewedRecord & { readonly spec: Spec }, status: Status) {
   const { uid, name, labels, annotations, spec, createdAt, generation, revision } = record;
   return {
     id: uid,

@@ -1,17 +1,21 @@
 import { API_VERSION } from '../base/record.ts';
 import type { NetworkRecord, PeerRecord, PolicyRecord } from '../model/resources.ts';
 import type { NetworkState } from '../state/state.ts';
-import { shownPolicy } from './policy-view.ts';
+import { editablePolicy } from './policy-view.ts';
 
-type Shown = PeerRecord | PolicyRecord | NetworkRecord;
+type RenderedRecord = PeerRecord | PolicyRecord | NetworkRecord;
 
 /**
  * The custom resource of a record as YAML, as far as people write it; empty for no record. Equal records give equal text
  * as long as the peers that they list keep their names.
  */
-export function resourceYaml(record: Shown | undefined, namespace: string, state: Pick<NetworkState, 'peers'>): string {
+export function resourceYaml(
+  record: RenderedRecord | undefined,
+  namespace: string,
+  state: Pick<NetworkState, 'peers'>,
+): string {
   if (!record) return '';
-  const { kind, name, labels, annotations, spec } = isPolicy(record) ? shownPolicy(record, state) : record;
+  const { kind, name, labels, annotations, spec } = isPolicy(record) ? editablePolicy(record, state) : record;
   return toYaml({
     apiVersion: API_VERSION,
     kind,
@@ -25,7 +29,7 @@ export function resourceYaml(record: Shown | undefined, namespace: string, state
   });
 }
 
-function isPolicy(record: Shown): record is PolicyRecord {
+function isPolicy(record: RenderedRecord): record is PolicyRecord {
   return record.kind === 'MeshPolicy';
 }
 

@@ -1,12 +1,12 @@
 import { newId } from '../base/ids.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf, type RecordKey } from '../base/record.ts';
-import { serialised } from '../base/serialise.ts';
+import { serialized } from '../base/serialize.ts';
 import type { BaseServices } from '../model/services.ts';
 import { headersOf } from './message.ts';
 import { FAILING_DAYS, nextAttemptAt } from './retry.ts';
 import { openSecret } from './secret.ts';
-import type { Sent, WebhookSender } from './sender.ts';
+import type { SendResult, WebhookSender } from './sender.ts';
 import type { DeliveryRecord, DeliveryStatus, WebhookRecord } from './webhook-record.ts';
 
 type AttemptServices = Pick<BaseServices, 'store' | 'clock' | 'keys' | 'settings'>;
@@ -32,7 +32,7 @@ export async function attemptDelivery(
   if (delivery?.status.state !== 'waiting') return;
   const webhook = await store.getById(workspace, 'Webhook', delivery.spec.webhook);
   const sent = webhook?.spec.enabled ? await send(services, sender, webhook, delivery, signal) : undefined;
-  await serialised(store, workspace, async () => {
+  await serialized(store, workspace, async () => {
     const [now, owner] = await Promise.all([
       store.get(workspace, key),
       store.getById(workspace, 'Webhook', delivery.spec.webhook),
@@ -49,7 +49,7 @@ async function send(
   { uid, spec }: WebhookRecord,
   delivery: DeliveryRecord,
   signal: AbortSignal,
-): Promise<Sent> {
+): Promise<SendResult> {
   const at = clock.now();
   const valid = spec.secrets.filter(({ until }) => until === undefined || until > at);
   const secrets = valid.flatMap(({ sealed }) => openSecret(keys, { webhook: uid, url: spec.url }, sealed) ?? []);
@@ -64,7 +64,12 @@ async function send(
 }
 
 /** Returns the writes that record an attempt on its delivery and webhook; without `sent` the webhook is disabled. */
-function outcome(delivery: DeliveryRecord, webhook: WebhookRecord, sent: Sent | undefined, now: number): readonly Op[] {
+function outcome(
+  delivery: DeliveryRecord,
+  webhook: WebhookRecord,
+  sent: SendResult | undefined,
+  now: number,
+): readonly Op[] {
   const write = (status: DeliveryStatus): Op => {
     return { op: 'update', record: { ...draftOf(delivery), status }, revision: delivery.revision };
   };
@@ -100,18 +105,18 @@ function webhookOp(webhook: WebhookRecord, spec: WebhookRecord['spec'], status: 
   return { op: 'update', record: { ...draftOf(webhook), spec, status }, revision: webhook.revision };
 }
 
-function isSuccess(sent: Sent): boolean {
+function isSuccess(sent: SendResult): boolean {
   return sent.kind === 'answered' && sent.status >= 200 && sent.status < 300;
 }
 
 /** Why a webhook is disabled after a failed attempt; undefined where it goes on. */
-function disabledBy(sent: Sent, { status }: WebhookRecord, now: number): string | undefined {
+function disabledBy(sent: SendResult, { status }: WebhookRecord, now: number): string | undefined {
   if (sent.kind === 'answered' && sent.status === GONE) return 'The receiver answered 410 Gone.';
   if (now - (status.failingSince ?? now) < FAILING_DAYS * DAY_MS) return undefined;
   return `No delivery came through for ${FAILING_DAYS} days.`;
 }
 
-function answerIn(sent: Sent): Pick<DeliveryStatus, 'responseStatus' | 'response' | 'error'> {
+function answerIn(sent: SendResult): Pick<DeliveryStatus, 'responseStatus' | 'response' | 'error'> {
   if (sent.kind === 'failed') return { error: sent.error };
   const { status, text } = sent;
   const isRedirect = status >= 300 && status < 400;

@@ -3,8 +3,8 @@ import { MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import type { Op, Store } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
-import { serialised } from '../base/serialise.ts';
-import { writtenRecord } from '../base/written.ts';
+import { serialized } from '../base/serialize.ts';
+import { writtenRecord } from '../base/written-record.ts';
 import type { NetworkServices, StoreCall } from '../state/services.ts';
 import { findWebhook, requireAdministrator } from './find-webhook.ts';
 import {
@@ -37,14 +37,18 @@ export async function deliveriesOf(
 }
 
 /** How many more may wait, and what makes room for them: more than are kept are removed where others are added. */
-export interface Room {
+export interface DeliveryCapacity {
   readonly left: number;
   /** Removes those that are over beyond {@link MAX_ENDED}, the oldest; to be written with what is added. */
   readonly ops: readonly Op[];
 }
 
 /** Costs a reading of all that are kept, which is bounded by what it removes. */
-export async function roomOf(store: Pick<Store, 'list'>, workspace: string, webhook: string): Promise<Room> {
+export async function deliveryCapacityOf(
+  store: Pick<Store, 'list'>,
+  workspace: string,
+  webhook: string,
+): Promise<DeliveryCapacity> {
   const all = await deliveriesOf(store, workspace, webhook);
   const ended = all.filter(({ status }) => status.state !== 'waiting');
   const ops = ended.slice(MAX_ENDED, MAX_ENDED + MAX_REMOVED).map(({ name, revision }): Op => {
@@ -99,15 +103,19 @@ export async function getDelivery(context: StoreCall, id: string, deliveryId: st
  */
 export async function resendDelivery(context: Call, id: string, deliveryId: string): Promise<DeliveryRecord> {
   const { services, workspace } = context;
-  return serialised(services.store, workspace, async () => {
+  return serialized(services.store, workspace, async () => {
     const delivery = await getDelivery(context, id, deliveryId);
     await requireEnabled(context, id);
     if (delivery.status.state === 'waiting') {
       throw new MeshError('conflict', 'This delivery waits for its next attempt: only one that is over is sent again.');
     }
-    await requireRoom(context, delivery.spec.webhook);
+    await requireCapacity(context, delivery.spec.webhook);
     const reason = `sent the delivery ${delivery.uid} again`;
-    const commit = await services.store.commit(workspace, [again(services, delivery)], commitContext(context, reason));
+    const commit = await services.store.commit(
+      workspace,
+      [resendOp(services, delivery)],
+      commitContext(context, reason),
+    );
     return writtenRecord(commit, delivery);
   });
 }
@@ -126,14 +134,14 @@ export async function resendDead(
   requireAdministrator(context);
   const { services, workspace } = context;
   const { store } = services;
-  return serialised(store, workspace, async () => {
+  return serialized(store, workspace, async () => {
     const { uid } = await requireEnabled(context, id);
     const all = await deliveriesOf(store, workspace, uid);
     const dead = all.filter(({ status }) => status.state === 'dead' && (status.endedAt ?? 0) >= since);
     const room = MAX_WAITING - all.filter(({ status }) => status.state === 'waiting').length;
     // The oldest first: what is left is named by a later instant.
     const chosen = dead.toReversed().slice(0, Math.max(0, room));
-    const ops = chosen.map((delivery) => again(services, delivery));
+    const ops = chosen.map((delivery) => resendOp(services, delivery));
     if (ops.length > 0)
       await store.commit(workspace, ops, commitContext(context, `sent ${ops.length} deliveries again`));
     return { resent: ops.length, left: dead.length - ops.length };
@@ -141,8 +149,8 @@ export async function resendDead(
 }
 
 /** @returns what is to be written with one more. @throws MeshError `conflict` where too many wait */
-export async function requireRoom({ services, workspace }: Call, webhook: string): Promise<readonly Op[]> {
-  const { left, ops } = await roomOf(services.store, workspace, webhook);
+export async function requireCapacity({ services, workspace }: Call, webhook: string): Promise<readonly Op[]> {
+  const { left, ops } = await deliveryCapacityOf(services.store, workspace, webhook);
   if (left >= 1) return ops;
   throw new MeshError(
     'conflict',
@@ -156,7 +164,7 @@ async function requireEnabled({ services, workspace }: StoreCall, id: string) {
   throw new MeshError('conflict', 'This webhook is disabled: enable it first.');
 }
 
-function again({ clock }: Call['services'], delivery: DeliveryRecord): Op {
+function resendOp({ clock }: Call['services'], delivery: DeliveryRecord): Op {
   const status: DeliveryStatus = { state: 'waiting', attempts: 0, nextAt: clock.now() };
   return { op: 'update', record: { ...draftOf(delivery), status }, revision: delivery.revision };
 }

@@ -7,7 +7,7 @@ import { refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 import { draftOf } from '../base/record.ts';
 import { Secret } from '../base/secret.ts';
 import { headersOf } from './message.ts';
-import type { Outgoing } from './sender.ts';
+import type { DeliveryRequest } from './sender.ts';
 import { removeOldDeliveries } from './upkeep.ts';
 import { deliveryDraft, MAX_ENDED } from './webhook-record.ts';
 
@@ -354,7 +354,7 @@ test('a webhook whose URL was changed in the database gets nothing; one that was
   await kit.ask('test_webhook', { id: other });
   await kit.deliver();
   expect(kit.received).toMatchObject([{ url: 'https://hooks.example.com/moved' }]);
-  const [{ headers, body }] = kit.received as [Outgoing];
+  const [{ headers, body }] = kit.received as [DeliveryRequest];
   const signed = headersOf({ id: headers['webhook-id'] ?? '', body, at: kit.clock.time }, [new Secret(secret)]);
   expect(headers['webhook-signature']).toBe(signed['webhook-signature']);
 });

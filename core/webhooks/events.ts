@@ -2,7 +2,7 @@ import type { AuditEntry, Change, Store } from '../base/ports.ts';
 import { StoreError } from '../base/ports.ts';
 import type { Kind } from '../base/record.ts';
 import { formatInstant } from '../base/time.ts';
-import { isOfKind } from '../base/written.ts';
+import { isOfKind } from '../base/written-record.ts';
 import type { Settings } from '../model/services.ts';
 import { approvalUrl } from '../workflow/approval-url.ts';
 import { type CommitEventType, isSecurityEventType } from './event-types.ts';
@@ -34,7 +34,7 @@ const MAX_TEXT = 300;
 const MAX_DETAIL = 2_000;
 
 /** The word of each kind in types of events, and where its records are read. Kinds that are not here make no events. */
-const TOLD: Partial<Record<Kind, { readonly word: string; readonly path?: string }>> = {
+const EVENT_WORDS: Partial<Record<Kind, { readonly word: string; readonly path?: string }>> = {
   MeshPeer: { word: 'peer', path: 'peers' },
   MeshPolicy: { word: 'policy', path: 'policies' },
   MeshNetwork: { word: 'network', path: 'networks' },
@@ -56,7 +56,7 @@ export async function eventsOf(services: EventServices, entry: LoggedEntry): Pro
     const { type, actor, result } = event;
     return [{ type, timestamp, data: { workspace, actor, result, ...boundedDetail(event.detail) } }];
   }
-  if (!commit?.changes.some(({ kind }) => TOLD[kind])) return [];
+  if (!commit?.changes.some(({ kind }) => EVENT_WORDS[kind])) return [];
   const full = await changesOf(services, workspace, commit);
   const groups = Map.groupBy(commit.changes, (change) => typeOf(change, full.get(keyOf(change))) ?? '');
   const head = { workspace, revision: commit.revision, actor: commit.actor, reason: cut(commit.reason) };
@@ -134,7 +134,7 @@ function typeOf({ kind, type }: LoggedChange, full: Change | undefined): CommitE
 
 function itemsOf({ settings }: EventServices, changes: readonly LoggedChange[]): object {
   const items = changes.slice(0, MAX_EVENT_ITEMS).map(({ kind, name, uid, type }) => {
-    const path = type === 'deleted' ? undefined : TOLD[kind]?.path;
+    const path = type === 'deleted' ? undefined : EVENT_WORDS[kind]?.path;
     return { kind, name, id: uid, ...(path !== undefined && { url: `${settings.apiUrl}/api/v1/${path}/${uid}` }) };
   });
   return { items, count: changes.length, omitted: changes.length - items.length };

@@ -6,18 +6,18 @@ import type { CallContext } from '../base/operation.ts';
 import type { Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import type { Secret } from '../base/secret.ts';
-import { serialised } from '../base/serialise.ts';
+import { serialized } from '../base/serialize.ts';
 import { formatInstant } from '../base/time.ts';
-import { writtenRecord } from '../base/written.ts';
+import { writtenRecord } from '../base/written-record.ts';
 import type { Keyring } from '../model/services.ts';
 import type { Owner } from '../model/workspaces.ts';
 import type { NetworkServices } from '../state/services.ts';
-import { deliveriesOf, requireRoom } from './deliveries.ts';
+import { deliveriesOf, requireCapacity } from './deliveries.ts';
 import { subscriptionFault, TEST_EVENT } from './event-types.ts';
 import { findWebhook, requireAdministrator } from './find-webhook.ts';
 import { draftFor } from './queue.ts';
 import { newSigningSecret, openSecret, sealSecret } from './secret.ts';
-import { allowedOf, targetOf } from './target.ts';
+import { allowListOf, targetOf } from './target.ts';
 import {
   type DeliveryRecord,
   MAX_WEBHOOKS,
@@ -66,8 +66,8 @@ export async function createWebhook(
   const { services, workspace } = context;
   const { store, keys } = services;
   const caller = requireAdministrator(context);
-  requireSound(services, fields);
-  return serialised(store, workspace, async () => {
+  requireValid(services, fields);
+  return serialized(store, workspace, async () => {
     const { items, revision } = await store.list(workspace, 'Webhook');
     if (items.length >= MAX_WEBHOOKS) {
       throw new MeshError('conflict', `A workspace has at most ${MAX_WEBHOOKS} webhooks: delete one that is not used.`);
@@ -78,7 +78,7 @@ export async function createWebhook(
     const spec: WebhookSpec = { ...fields, secrets, createdBy: caller.subject, owner: ownerOf(caller) };
     const draft = webhookDraft(spec, { next: await store.auditTree(workspace).size() }, uid);
     const reason = `made a webhook to ${hostOf(fields.url)}`;
-    const commit = commitContext(context, reason, { basis: { groups: ['Webhook'], revision } });
+    const commit = commitContext(context, reason, { readSet: { groups: ['Webhook'], revision } });
     const done = await store.commit(workspace, [{ op: 'create', record: draft }], commit);
     return { record: writtenRecord(done, draft), secret };
   });
@@ -92,7 +92,7 @@ export async function updateWebhook(
 ): Promise<WebhookRecord> {
   const { services, workspace } = context;
   requireAdministrator(context);
-  return serialised(services.store, workspace, async () => {
+  return serialized(services.store, workspace, async () => {
     const webhook = await findWebhook(services, workspace, id);
     const { url, events, description, enabled } = webhook.spec;
     const fields: WebhookFields = {
@@ -101,7 +101,7 @@ export async function updateWebhook(
       description: patch.description ?? description,
       enabled: patch.enabled ?? enabled,
     };
-    requireSound(services, fields);
+    requireValid(services, fields);
     const isBegun = fields.enabled && !enabled;
     const status: WebhookStatus = isBegun ? { next: await services.store.auditTree(workspace).size() } : webhook.status;
     const secrets = sealedFor(services.keys, webhook, fields.url);
@@ -116,7 +116,7 @@ export async function rotateWebhookSecret(
 ): Promise<{ readonly record: WebhookRecord; readonly secret: Secret; readonly oldUntil: string }> {
   const { services, workspace } = context;
   requireAdministrator(context);
-  return serialised(services.store, workspace, async () => {
+  return serialized(services.store, workspace, async () => {
     const webhook = await findWebhook(services, workspace, id);
     const now = services.clock.now();
     const until = now + OLD_SECRET_MS;
@@ -139,7 +139,7 @@ export async function deleteWebhook(context: Call, id: string): Promise<void> {
   const { services, workspace } = context;
   const { store } = services;
   requireAdministrator(context);
-  await serialised(store, workspace, async () => {
+  await serialized(store, workspace, async () => {
     const { name, uid, revision } = await findWebhook(services, workspace, id);
     const deliveries = await deliveriesOf(store, workspace, uid);
     const ops: Op[] = [
@@ -155,10 +155,10 @@ export async function testWebhook(context: Call, id: string): Promise<DeliveryRe
   const { services, workspace } = context;
   const { store, clock } = services;
   const caller = requireAdministrator(context);
-  return serialised(store, workspace, async () => {
+  return serialized(store, workspace, async () => {
     const { uid, spec } = await findWebhook(services, workspace, id);
     if (!spec.enabled) throw new MeshError('conflict', 'This webhook is disabled: enable it first.');
-    const room = await requireRoom(context, uid);
+    const room = await requireCapacity(context, uid);
     const now = clock.now();
     const data = { workspace, webhook: uid, actor: caller.subject };
     const draft = draftFor(uid, { type: TEST_EVENT, timestamp: formatInstant(now), data }, now);
@@ -195,8 +195,8 @@ async function write(
   return writtenRecord(await services.store.commit(workspace, [op], commitContext(context, reason)), webhook);
 }
 
-function requireSound({ settings }: Call['services'], { url, events }: WebhookFields): void {
-  const target = targetOf(url, allowedOf(settings.webhookAllow));
+function requireValid({ settings }: Call['services'], { url, events }: WebhookFields): void {
+  const target = targetOf(url, allowListOf(settings.webhookAllow));
   const faults = [
     ...(typeof target === 'string' ? [{ pointer: '/url', detail: target }] : []),
     ...events.flatMap((event, index) => {

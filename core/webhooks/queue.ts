@@ -1,9 +1,9 @@
 import { newId } from '../base/ids.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
-import { serialised } from '../base/serialise.ts';
+import { serialized } from '../base/serialize.ts';
 import type { BaseServices } from '../model/services.ts';
-import { type Room, roomOf } from './deliveries.ts';
+import { type DeliveryCapacity, deliveryCapacityOf } from './deliveries.ts';
 import { subscribes } from './event-types.ts';
 import { eventsOf, type LoggedEntry, type WebhookEvent } from './events.ts';
 import { deliveryDraft, MAX_WAITING, type WebhookRecord } from './webhook-record.ts';
@@ -40,12 +40,14 @@ async function queueFor(
   const { store } = services;
   const tree = store.auditTree(workspace);
   for (;;) {
-    const isDone = await serialised(store, workspace, async () => {
+    const isDone = await serialized(store, workspace, async () => {
       const webhook = await store.getById(workspace, 'Webhook', uid);
       if (!webhook?.spec.enabled) return true;
       const start = Math.max(webhook.status.next, from.get(uid) ?? 0);
       const texts = await tree.entries(start, ENTRIES);
-      const { events, taken, removals } = await eventsIn(services, texts, webhook, () => roomOf(store, workspace, uid));
+      const { events, taken, removals } = await eventsIn(services, texts, webhook, () =>
+        deliveryCapacityOf(store, workspace, uid),
+      );
       const next = start + taken;
       if (events.length > 0 || next - webhook.status.next >= IDLE_ENTRIES) {
         await store.commit(workspace, [...opsOf(services, webhook, events, next), ...removals], context());
@@ -62,10 +64,10 @@ async function eventsIn(
   services: QueueServices,
   texts: readonly string[],
   { spec }: WebhookRecord,
-  roomOf: () => Promise<Room>,
+  roomOf: () => Promise<DeliveryCapacity>,
 ): Promise<{ readonly events: readonly WebhookEvent[]; readonly taken: number; readonly removals: readonly Op[] }> {
   const events: WebhookEvent[] = [];
-  let room: Room | undefined;
+  let room: DeliveryCapacity | undefined;
   for (const [index, text] of texts.entries()) {
     const entry: LoggedEntry = JSON.parse(text);
     const all = await eventsOf(services, entry);

@@ -1,11 +1,11 @@
 /** The request of one attempt. */
-export interface Outgoing {
+export interface DeliveryRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-export type Sent =
+export type SendResult =
   | {
       readonly kind: 'answered';
       readonly status: number;
@@ -20,5 +20,5 @@ export type Sent =
 /** Sends one request to where a webhook points: checked, bounded in time and size, and without following redirects. */
 export interface WebhookSender {
   /** @throws where the signal aborts */
-  send(outgoing: Outgoing, signal: AbortSignal): Promise<Sent>;
+  send(outgoing: DeliveryRequest, signal: AbortSignal): Promise<SendResult>;
 }

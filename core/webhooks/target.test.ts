@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { allowedOf, isAllowEntry, refusalOf, targetOf } from './target.ts';
+import { allowListOf, isAllowEntry, refusalOf, targetOf } from './target.ts';
 
-const NOTHING = allowedOf([]);
+const NOTHING = allowListOf([]);
 const verdict = (url: string, allow: readonly string[] = []) => {
-  const target = targetOf(url, allowedOf(allow));
+  const target = targetOf(url, allowListOf(allow));
   return typeof target === 'string' ? 'refused' : target.host;
 };
 
@@ -115,7 +115,7 @@ test('what a refusal says tells no address of the inside', () => {
 });
 
 test('http to a name is for addresses that are allowed, every one of them', () => {
-  const allowed = allowedOf(['10.1.0.0/16']);
+  const allowed = allowListOf(['10.1.0.0/16']);
   const target = targetOf('http://hooks.example.com/', allowed);
   if (typeof target === 'string') throw new Error(target);
   expect(refusalOf(target, ['10.1.2.3'], allowed)).toBeUndefined();

@@ -11,7 +11,7 @@ export interface Target {
 }
 
 /** The targets outside of the internet that the installation allows for webhooks: names, addresses and CIDRs. */
-export interface Allowed {
+export interface TargetAllowList {
   readonly hosts: ReadonlySet<string>;
   readonly ranges: readonly IpRange[];
 }
@@ -20,7 +20,7 @@ export interface Allowed {
 export const MAX_URL = 1_024;
 
 /** Reads the entries of the setting; those that are neither name, address nor CIDR are left out ({@link isAllowEntry}). */
-export function allowedOf(entries: readonly string[]): Allowed {
+export function allowListOf(entries: readonly string[]): TargetAllowList {
   const ranges = entries.map(rangeOf);
   const hosts = entries.filter((_, index) => ranges[index] === undefined).map((entry) => entry.toLowerCase());
   return { hosts: new Set(hosts), ranges: ranges.flatMap((range) => range ?? []) };
@@ -41,7 +41,7 @@ function rangeOf(entry: string): IpRange | undefined {
  *
  * @returns why it is refused, as a text
  */
-export function targetOf(text: string, allowed: Allowed): Target | string {
+export function targetOf(text: string, allowed: TargetAllowList): Target | string {
   const url = URL.parse(text);
   if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:'))
     return 'Write a URL such as https://hooks.example.com/mesh.';
@@ -68,7 +68,11 @@ const HTTPS_ONLY = 'Use https: http is for hosts that the setting app.webhooks.a
  * Why nothing is sent to the addresses of a target: every single one has to be on the internet or allowed. Undefined where
  * they are.
  */
-export function refusalOf({ url, host }: Target, addresses: readonly string[], allowed: Allowed): string | undefined {
+export function refusalOf(
+  { url, host }: Target,
+  addresses: readonly string[],
+  allowed: TargetAllowList,
+): string | undefined {
   if (addresses.length === 0) return `${host} has no address.`;
   const isNamed = allowed.hosts.has(host);
   const isInside = (address: string) => {

@@ -1,7 +1,7 @@
 import { newId } from '../base/ids.ts';
 import { type CommitContext, StoreError } from '../base/ports.ts';
 import type { BaseServices } from '../model/services.ts';
-import { DEAD_KEPT_DAYS, DELIVERED_KEPT_DAYS, type DeliveryRecord, MAX_ENDED } from './webhook-record.ts';
+import { DEAD_RETENTION_DAYS, DELIVERED_RETENTION_DAYS, type DeliveryRecord, MAX_ENDED } from './webhook-record.ts';
 
 const DAY_MS = 86_400_000;
 const BATCH = 100;
@@ -22,7 +22,7 @@ export async function removeOldDeliveries(
     // The newest come first.
     const before = ended.get(spec.webhook) ?? 0;
     ended.set(spec.webhook, before + 1);
-    return before >= MAX_ENDED || now - (status.endedAt ?? 0) > keptMs(status);
+    return before >= MAX_ENDED || now - (status.endedAt ?? 0) > retentionMsOf(status);
   });
   const context: CommitContext = {
     actor: 'system:retention',
@@ -43,6 +43,6 @@ export async function removeOldDeliveries(
   return old.length;
 }
 
-function keptMs({ state }: DeliveryRecord['status']): number {
-  return (state === 'dead' ? DEAD_KEPT_DAYS : DELIVERED_KEPT_DAYS) * DAY_MS;
+function retentionMsOf({ state }: DeliveryRecord['status']): number {
+  return (state === 'dead' ? DEAD_RETENTION_DAYS : DELIVERED_RETENTION_DAYS) * DAY_MS;
 }

@@ -75,8 +75,8 @@ export const MAX_WEBHOOKS = 10;
 export const MAX_WAITING = 200;
 /** Deliveries of one webhook that are over, the newest of which are kept. */
 export const MAX_ENDED = 1_000;
-export const DELIVERED_KEPT_DAYS = 7;
-export const DEAD_KEPT_DAYS = 30;
+export const DELIVERED_RETENTION_DAYS = 7;
+export const DEAD_RETENTION_DAYS = 30;
 
 const EMPTY = { labels: {}, annotations: {}, unique: [] } as const;
 

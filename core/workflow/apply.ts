@@ -5,8 +5,8 @@ import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
 import { isAgentId, isDryRunId, newId } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
-import { type Basis, StoreError } from '../base/ports.ts';
-import { serialised } from '../base/serialise.ts';
+import { type ReadSet, StoreError } from '../base/ports.ts';
+import { serialized } from '../base/serialize.ts';
 import { hasEnded } from '../base/time.ts';
 import { routesPublicBlock } from '../effect/routes.ts';
 import { type Assessed, assessProposal } from '../intent/plan/assessed.ts';
@@ -73,7 +73,7 @@ export async function applyPlan(
     overridden,
   };
   const id = newId('wf');
-  const submit = async ({ autoApprove, ...rest }: WorkflowSpec, basis?: Basis): Promise<boolean> => {
+  const submit = async ({ autoApprove, ...rest }: WorkflowSpec, readSet?: ReadSet): Promise<boolean> => {
     try {
       await services.store.commit(
         workspace,
@@ -84,7 +84,7 @@ export async function applyPlan(
             record: workflowDraft(id, { ...rest, autoApprove }, { state: autoApprove ? 'approved' : 'pending' }),
           },
         ],
-        commitContext(context, `apply: ${plan.spec.summary}`, basis && { basis }),
+        commitContext(context, `apply: ${plan.spec.summary}`, readSet && { readSet }),
       );
       return autoApprove;
     } catch (error) {
@@ -93,7 +93,7 @@ export async function applyPlan(
     }
   };
   const auto = await (mayBeAuto && assessment.effect.closed_pairs > 0
-    ? serialised(services.store, workspace, submitClosing)
+    ? serialized(services.store, workspace, submitClosing)
     : submit(spec));
 
   /** Two closings at the same moment count for each other: the second sees the first. */
@@ -101,8 +101,8 @@ export async function applyPlan(
     const { items, revision } = await services.store.list(workspace, 'Workflow');
     const earlier = autoExecuted(items, spec, services.clock.now());
     // Closings executed before the plan was assessed are missing from its pairs.
-    const { basis, pairs } = assessment;
-    const past = earlier.filter(({ status, revision: at }) => status.state === 'executed' && at <= basis.revision);
+    const { readSet, pairs } = assessment;
+    const past = earlier.filter(({ status, revision: at }) => status.state === 'executed' && at <= readSet.revision);
     const since = { ...pairs, pairsBefore: pairs.pairsBefore + closedBy(past) };
     const { level: riskLevel, reasons: riskReasons } = withEarlierClosings(assessment.risk, since, closedBy(earlier));
     const autoApprove = isAtMost(riskLevel, settings.autoApprove?.maxRisk ?? 'low');

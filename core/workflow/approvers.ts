@@ -2,7 +2,7 @@ import { invalidInput } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { type RouteView, routesPublicBlock } from '../effect/routes.ts';
 import { accountById, normalizeUsername } from '../identity/accounts.ts';
-import { type Approvers, approversOf, isOnlyApprover } from '../identity/who-approves.ts';
+import { type Approvers, approversOf, isOnlyApprover } from '../identity/approvers.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import type { Services } from './services.ts';
 

@@ -19,7 +19,7 @@ type AssessmentFields = Pick<
 >;
 
 export function assessmentFields(assessment: Omit<Assessed, 'pairs'>): AssessmentFields {
-  const { shown, effect, digest, warnings, risk, basis, diffMarkdown, check, expectationsHold, objections } =
+  const { shown, effect, digest, warnings, risk, readSet, diffMarkdown, check, expectationsHold, objections } =
     assessment;
   return {
     shown,
@@ -33,7 +33,7 @@ export function assessmentFields(assessment: Omit<Assessed, 'pairs'>): Assessmen
     riskLevel: risk.level,
     riskReasons: risk.reasons,
     ...(assessment.failsControls.length > 0 && { failsControls: assessment.failsControls }),
-    baseRevision: basis.revision,
+    baseRevision: readSet.revision,
   };
 }
 

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import type { Write } from '../authority/writes.ts';
 import { apiTokenOf, principalOf } from '../base/caller.ts';
-import { type AnyOperation, type CallContext, type WaitingIn, waitsFor } from '../base/operation.ts';
+import { type AnyOperation, type CallContext, type PendingWorkflow, pendingFor } from '../base/operation.ts';
 import { ordered } from '../base/ordered.ts';
-import type { Basis } from '../base/ports.ts';
+import type { ReadSet } from '../base/ports.ts';
 import type { Kind } from '../base/record.ts';
-import { serialised } from '../base/serialise.ts';
+import { serialized } from '../base/serialize.ts';
 import type { EffectView } from '../effect/effect-view.ts';
 import { counted, fenced, plain } from '../effect/markdown.ts';
 import { writerOf } from '../intent/plan/check.ts';
@@ -52,7 +52,7 @@ async function requestApproval(
   if (isConfidential(operation, input) && isApprovedIn(known, need.workspaces)) {
     return executeCall(context, [...known.values()], (asCaller) => runExpecting(operation, input, asCaller));
   }
-  const waiting: WaitingIn[] = [];
+  const waiting: PendingWorkflow[] = [];
   // Checks all workspaces before it opens one: nobody could decide a request that some of them lack.
   for (const workspace of need.workspaces) {
     await requireNoDuplicate({ operation, input, digest }, context, await workflowsOf(services, workspace));
@@ -69,7 +69,7 @@ async function requestApproval(
     byAnother: (await Promise.all(others)).some((isAnother) => isAnother),
   };
   const all = [...known].map(([workspace, { name }]) => waitingIn(context, need, { id: name, workspace }));
-  return waitsFor(waiting.length > 0 ? waiting : await Promise.all(all), how, need.reasons);
+  return pendingFor(waiting.length > 0 ? waiting : await Promise.all(all), how, need.reasons);
 }
 
 /** Names the workspace, unless it is that of the call alone, where the requester looks for it. */
@@ -77,7 +77,7 @@ async function waitingIn(
   { services, workspace: own }: CallContext<Services>,
   { workspaces }: Pick<ApprovalNeed, 'workspaces'>,
   { id, workspace }: { readonly id: string; readonly workspace: string },
-): Promise<WaitingIn> {
+): Promise<PendingWorkflow> {
   const isOwn = workspace === own && workspaces.length === 1;
   return { workflow_id: id, ...(!isOwn && { workspace: (await slugOf(services, workspace)) ?? workspace }) };
 }
@@ -97,7 +97,7 @@ function openOnce(
   request: Request,
 ): Promise<string> {
   const { store, clock } = context.services;
-  return serialised(store, request.workspace, async () => {
+  return serialized(store, request.workspace, async () => {
     const { items, revision } = await store.list(request.workspace, 'Workflow');
     const same = openCall(items, request.digest, clock.now());
     if (same) return same.name;
@@ -111,7 +111,7 @@ async function openFor(
   input: Input,
   context: CallContext<Services>,
   { need, digest, workspace: approving }: Request,
-  basis: Basis,
+  readSet: ReadSet,
 ): Promise<string> {
   const { name, title, confidential } = operation;
   const { services, workspace, caller } = context;
@@ -170,7 +170,7 @@ async function openFor(
     overridden: false,
     expiresAt: services.clock.now() + WORKFLOW_TTL_MS,
   };
-  return openWorkflow(context, approving, spec, summary, basis);
+  return openWorkflow(context, approving, spec, summary, readSet);
 }
 
 const REPEAT = 'A secret is part of this call and is not kept: once approved, who asked repeats the call.';

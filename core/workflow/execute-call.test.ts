@@ -7,7 +7,7 @@ import { newId } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import { type Store, StoreError } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
-import { serialised } from '../base/serialise.ts';
+import { serialized } from '../base/serialize.ts';
 import { findWorkflow } from '../model/workflow-records.ts';
 import { executeCall } from './execute-call.ts';
 import type { Services } from './services.ts';
@@ -34,7 +34,7 @@ async function scene() {
   };
   const record = draftOf(policy('made', { action: 'DENY', peerSelector: {} }));
   const run = ({ services: { store } }: CallContext<Services>) =>
-    serialised(store, workspace, () =>
+    serialized(store, workspace, () =>
       store.commit(workspace, [{ op: 'create', record }], { ...WHY, isApproved: true }),
     );
   const context = (store: Store): CallContext<Services> => ({

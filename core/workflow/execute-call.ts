@@ -2,8 +2,8 @@ import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import type { CommitContext, Op, Store } from '../base/ports.ts';
-import { serialised } from '../base/serialise.ts';
-import { callerAgain } from '../identity/standing.ts';
+import { serialized } from '../base/serialize.ts';
+import { currentCaller } from '../identity/current-rights.ts';
 import { isUndecided, type WorkflowRecord } from '../model/workflow-records.ts';
 import { untilApproval } from '../write/outcome.ts';
 import { servicesFor } from '../write/pipeline.ts';
@@ -35,11 +35,11 @@ export async function callExecution(
       if (await wasExecuted(services.store, workflow)) await markExecuted(services, workflow);
     });
     // Nobody can repeat a call whose requester has ended.
-    return input ? undefined : () => callerAgain(services, call);
+    return input ? undefined : () => currentCaller(services, call);
   }
   const approved = [...open.values()].filter(({ status }) => status.state === 'approved');
   return async () => {
-    const caller = await callerAgain(services, call);
+    const caller = await currentCaller(services, call);
     const { workspace } = call;
     const signal = new AbortController().signal;
     const context = { services, caller, workspace, requestId, face: 'rest', origin: '', signal } as const;
@@ -184,7 +184,7 @@ async function markFailed(
   because: CommitContext,
 ): Promise<void> {
   if (!isRefusal(error) || (error instanceof NotExecuted && error.isDone)) return;
-  await serialised(store, workspace, async () => {
+  await serialized(store, workspace, async () => {
     const now = await store.get(workspace, { kind: 'Workflow', name });
     if (now?.revision !== revision) return;
     const context = { ...because, reason: `workflow ${name} failed` };

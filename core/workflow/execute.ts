@@ -3,10 +3,10 @@ import { principalOf } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { isAgentId } from '../base/ids.ts';
 import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
-import { serialised } from '../base/serialise.ts';
+import { serialized } from '../base/serialize.ts';
 import { hasEnded } from '../base/time.ts';
-import { agentLine } from '../identity/agent-line.ts';
-import { requireStanding } from '../identity/standing.ts';
+import { agentLineage } from '../identity/agent-lineage.ts';
+import { requireActiveOwners } from '../identity/current-rights.ts';
 import { assessProposal } from '../intent/plan/assessed.ts';
 import { storedReading } from '../intent/plan/check.ts';
 import { findWorkflow, type WorkflowRecord, type WorkflowStatus } from '../model/workflow-records.ts';
@@ -32,7 +32,7 @@ export async function executeWorkflow(
   const { call } = workflow.spec;
   const execution = call
     ? await callExecution(services, workflow, call, requestId)
-    : () => serialised(store, workspace, () => executeChanges(services, workspace, id, requestId), clock);
+    : () => serialized(store, workspace, () => executeChanges(services, workspace, id, requestId), clock);
   try {
     await execution?.();
   } catch (error) {
@@ -40,7 +40,7 @@ export async function executeWorkflow(
     if (error instanceof NotExecuted) return findWorkflow(services, workspace, id);
     // Upkeep tries again what could not be tried, until the workflow expires.
     if (!isRefusal(error) && !hasEnded(workflow.spec, clock.now())) throw error;
-    await serialised(store, workspace, () => fail(services, workspace, id, error, requestId));
+    await serialized(store, workspace, () => fail(services, workspace, id, error, requestId));
   }
   return findWorkflow(services, workspace, id);
 }
@@ -69,7 +69,7 @@ async function executeChanges(services: Services, workspace: string, id: string,
   }
   if (workflow.status.state !== 'executing') return;
   const { spec } = workflow;
-  const requireAskers = () => requireStanding(services, workspace, spec);
+  const requireAskers = () => requireActiveOwners(services, workspace, spec);
   await requireAskers();
   const proposal = { ...spec, ...storedReading(spec) };
   const assessment = await services.computed(
@@ -90,14 +90,17 @@ async function executeChanges(services: Services, workspace: string, id: string,
   }
   const author = spec.autoApprove && isAgentId(spec.requesterId) ? spec.requesterId : undefined;
   const ops = assessment.ops.map((op) => withAuthor(op, author));
-  await moveTo(services, workflow, { state: 'executed' }, ops, requestId, { basis: assessment.basis, requireAskers });
+  await moveTo(services, workflow, { state: 'executed' }, ops, requestId, {
+    readSet: assessment.readSet,
+    requireAskers,
+  });
 }
 
 /** Charges the compute quota to the approver, else to the requester, as {@link principalOf} says. */
 async function payerOf({ store }: Services, { workspace, spec, status }: WorkflowRecord): Promise<string> {
   if (status.reviewedBy !== undefined) return status.reviewedBy;
   const { requesterId: id } = spec;
-  const line = isAgentId(id) ? await agentLine(store, workspace, id) : undefined;
+  const line = isAgentId(id) ? await agentLineage(store, workspace, id) : undefined;
   return principalOf({ id, line: line?.map(({ uid }) => uid) ?? [] });
 }
 
@@ -107,7 +110,7 @@ async function moveTo(
   change: Partial<WorkflowStatus>,
   ops: readonly Op[],
   requestId: string,
-  readSet: Pick<CommitContext, 'basis' | 'requireAskers'> = {},
+  readSet: Pick<CommitContext, 'readSet' | 'requireAskers'> = {},
 ): Promise<void> {
   const { workspace, name, spec, status } = workflow;
   const context: CommitContext = {

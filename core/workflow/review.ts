@@ -5,7 +5,7 @@ import { isAgentId } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import { formatInstant, hasEnded } from '../base/time.ts';
 import { routesPublicBlock } from '../effect/routes.ts';
-import { agentStanding } from '../identity/agent-standing.ts';
+import { agentRights } from '../identity/agent-rights.ts';
 import { hasSecondFactor, spendCode } from '../identity/second-factor.ts';
 import { findWorkflow, type WorkflowRecord, type WorkflowStatus } from '../model/workflow-records.ts';
 import { workspaceById } from '../model/workspaces.ts';
@@ -110,7 +110,7 @@ async function isOwnRequest(
   if (requesterId === id || applierId === id) return true;
   for (const asker of [requesterId, applierId].filter(isAgentId)) {
     // A successor answers for the earlier requests of an agent.
-    if ((await agentStanding(services, workspace, asker))?.person === person) return true;
+    if ((await agentRights(services, workspace, asker))?.person === person) return true;
   }
   return persons === undefined ? isAgentId(requesterId) || isAgentId(applierId) : persons.includes(person);
 }

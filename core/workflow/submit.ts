@@ -1,16 +1,16 @@
 import { brokenAssertions, requireAssertions } from '../assertions/guard.ts';
 import { decisionsIn } from '../authority/decisions.ts';
-import { isolatesText, isolatingFromNowOn, isolationBasis } from '../authority/isolation.ts';
+import { isolatesText, isolatingFromNowOn, isolationReadSet } from '../authority/isolation.ts';
 import { beyondDelegation } from '../authority/judge.ts';
 import { writesIn } from '../authority/writes.ts';
 import { apiTokenOf, principalOf } from '../base/caller.ts';
 import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
-import { type CallContext, type ExpectedRecord, type PendingApproval, waitsFor } from '../base/operation.ts';
+import { type CallContext, type ExpectedRecord, type PendingApproval, pendingFor } from '../base/operation.ts';
 import { permitFirst } from '../base/permit-first.ts';
 import type { Op } from '../base/ports.ts';
 import { foldName, type Kind } from '../base/record.ts';
-import { besideOthers, serialised } from '../base/serialise.ts';
+import { serialized, serializedOnConflict } from '../base/serialize.ts';
 import { type ChangePlan, draftChanges, type NetworkChange } from '../changes/changes.ts';
 import { routesOf } from '../effect/routes.ts';
 import { assessProposal } from '../intent/plan/assessed.ts';
@@ -18,8 +18,8 @@ import { writerOf } from '../intent/plan/check.ts';
 import { requesterOf } from '../intent/plan/plan.ts';
 import { controlRanges } from '../intent/verify/lock-out.ts';
 import { workspaceById } from '../model/workspaces.ts';
-import { together } from '../state/basis.ts';
 import { modelOf } from '../state/network-model.ts';
+import { mergeReadSets } from '../state/read-set.ts';
 import type { NetworkState } from '../state/state.ts';
 import { untilApproval } from '../write/outcome.ts';
 import { requireComputable } from '../write/weight.ts';
@@ -63,8 +63,8 @@ export async function submitChanges(
   const { store, states, clock } = services;
   // Writes of agents are judged in a computing thread, one after the other.
   return context.caller.kind === 'agent'
-    ? serialised(store, workspace, attempt, clock)
-    : besideOthers(store, workspace, attempt);
+    ? serialized(store, workspace, attempt, clock)
+    : serializedOnConflict(store, workspace, attempt);
 
   async function attempt(): Promise<SubmitResult> {
     const state = await states.current(workspace);
@@ -84,8 +84,8 @@ export async function submitChanges(
       return askForApproval(context, changes, why);
     if (needsAdministrator) throw new MeshError('forbidden', ADMINISTRATOR_ROUTES);
     await permitFirst(context, all, () => requireNoneIsolated(state, after));
-    const basis = together(held.basis, isolationBasis(state));
-    const direct = commitContext(context, why, { basis, ...(ops.length > 0 && { direct: true }) });
+    const readSet = mergeReadSets(held.readSet, isolationReadSet(state));
+    const direct = commitContext(context, why, { readSet, ...(ops.length > 0 && { direct: true }) });
     const write = () => store.commit(workspace, all, direct);
     if (!alone) await write();
     else if ((await untilApproval(write)).status === 'needsApproval') return askForApproval(context, changes, why);
@@ -160,5 +160,5 @@ async function askForApproval(
   const shown = { ...spec, riskReasons: [...spec.riskReasons, ...beyondReasons(assessment)] };
   const id = await openWorkflow(context, workspace, shown, reason);
   const byAnother = await needsAnotherPerson(context, spec);
-  return waitsFor([{ workflow_id: id }], { byAnother }, assessment.beyond?.reasons);
+  return pendingFor([{ workflow_id: id }], { byAnother }, assessment.beyond?.reasons);
 }

@@ -109,7 +109,7 @@ function busyStore(store: Store): Store {
   return {
     ...store,
     commit: (place, ops, context) =>
-      context.basis ? Promise.reject(new StoreError('changed', 'MeshPeer')) : store.commit(place, ops, context),
+      context.readSet ? Promise.reject(new StoreError('changed', 'MeshPeer')) : store.commit(place, ops, context),
   };
 }
 

@@ -1,4 +1,4 @@
-import { isFenced } from '../base/leading.ts';
+import { isFenced } from '../base/leader.ts';
 import { type Op, StoreError } from '../base/ports.ts';
 import { hasEnded } from '../base/time.ts';
 import { executeWorkflow } from './execute.ts';

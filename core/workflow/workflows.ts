@@ -1,7 +1,7 @@
 import { commitContext } from '../base/commit-context.ts';
 import { newId } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
-import type { Basis, Store } from '../base/ports.ts';
+import type { ReadSet, Store } from '../base/ports.ts';
 import { hasEnded } from '../base/time.ts';
 import { isUndecided, type WorkflowRecord, type WorkflowState } from '../model/workflow-records.ts';
 import type { Services } from './services.ts';
@@ -78,11 +78,11 @@ export async function openWorkflow(
   workspace: string,
   spec: WorkflowSpec,
   reason: string,
-  basis?: Basis,
+  readSet?: ReadSet,
 ): Promise<string> {
   const id = newId('wf');
   const record = workflowDraft(id, spec, { state: 'pending' });
-  const commit = commitContext(context, `submit: ${reason}`, basis && { basis });
+  const commit = commitContext(context, `submit: ${reason}`, readSet && { readSet });
   await context.services.store.commit(workspace, [{ op: 'create', record }], commit);
   return id;
 }

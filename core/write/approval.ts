@@ -14,8 +14,8 @@ import { requireShare } from '../authority/shares.ts';
 import { principalOf } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
-import type { Basis } from '../base/ports.ts';
-import type { Asker } from '../compute/computation.ts';
+import type { ReadSet } from '../base/ports.ts';
+import type { ComputationRequest } from '../compute/computation.ts';
 import { accountById } from '../identity/accounts.ts';
 import { keyOf } from './credentials.ts';
 import { type Approved, type CallerDraft, restingOn, type WritingCall } from './draft.ts';
@@ -31,11 +31,11 @@ export async function judge(draft: CallerDraft, call: WritingCall): Promise<Call
   const { workspace, writes, context } = draft;
   const { caller } = call;
   if (context.decided !== undefined && caller.kind !== 'agent') return draft;
-  const { beyond, basis }: Judged = caller.kind === 'agent' ? await requireDelegated(draft, call) : {};
+  const { beyond, readSet }: Judged = caller.kind === 'agent' ? await requireDelegated(draft, call) : {};
   const isPlan = context.approval !== undefined && draft.approved === undefined;
   // By its own name and key a device fails no control.
   const controls = isPlan || caller.kind === 'device' ? NO_CONTROLS : await controlsOf(draft, call);
-  const judged = restingOn(restingOn(draft, basis), controls.basis);
+  const judged = restingOn(restingOn(draft, readSet), controls.readSet);
   const { failsControls } = controls;
   const common = { writes, failsControls };
   if (beyond) {
@@ -56,7 +56,7 @@ export async function judge(draft: CallerDraft, call: WritingCall): Promise<Call
 
 interface Judged {
   readonly beyond?: Beyond | undefined;
-  readonly basis?: Basis;
+  readonly readSet?: ReadSet;
 }
 
 /** Judges an agent's writes against its authority. @throws MeshError `beyond_delegation` for a delegated agent */
@@ -75,7 +75,7 @@ export async function requireDelegated(draft: CallerDraft, call: WritingCall): P
   return judged;
 }
 
-function askerOf({ workspace, context: { requestId } }: CallerDraft, { caller }: WritingCall): Asker {
+function askerOf({ workspace, context: { requestId } }: CallerDraft, { caller }: WritingCall): ComputationRequest {
   return { workspace, principal: principalOf(caller), requestId };
 }
 
@@ -89,7 +89,7 @@ async function namesOf(call: WritingCall, ids: readonly string[]): Promise<Reado
 interface Controls {
   readonly failsControls: readonly string[];
   readonly reasons: readonly string[];
-  readonly basis?: Basis;
+  readonly readSet?: ReadSet;
 }
 
 const NO_CONTROLS: Controls = { failsControls: [], reasons: [] };
@@ -138,10 +138,10 @@ function requireControlsAsShown({ failsControls }: Need, approved: Approved): vo
  * @returns what that was concluded from
  * @throws MeshError `conflict` when it would do something else than what was shown
  */
-async function requireAsShown(draft: CallerDraft, call: WritingCall, { shown }: Approved): Promise<Basis> {
+async function requireAsShown(draft: CallerDraft, call: WritingCall, { shown }: Approved): Promise<ReadSet> {
   const { writes } = draft;
-  const { basis, digest, opensNothing } = await call.computed(judgeShown, { writes }, askerOf(draft, call));
-  if (call.progress.hasShown ? opensNothing : digest === shown) return basis;
+  const { readSet, digest, opensNothing } = await call.computed(judgeShown, { writes }, askerOf(draft, call));
+  if (call.progress.hasShown ? opensNothing : digest === shown) return readSet;
   throw changedSince('do something else than was shown');
 }
 

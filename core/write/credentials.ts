@@ -4,8 +4,8 @@ import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { type Change, type Op, type Store, StoreError } from '../base/ports.ts';
 import type { Kind, RecordDraft } from '../base/record.ts';
 import { CREDENTIAL_KINDS } from '../identity/credential-cache.ts';
+import { requireCurrentRights } from '../identity/current-rights.ts';
 import { credentialEnd, grantLimit, requireWithinLimit } from '../identity/grant-limit.ts';
-import { requireStillMay } from '../identity/standing.ts';
 import { sameValue } from '../model/value.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import type { CallerDraft, WritingCall } from './draft.ts';
@@ -18,7 +18,8 @@ export async function beginInTime(draft: CallerDraft, call: WritingCall): Promis
 
 /** A write that a person approved is made even if its requester has ended since. */
 export async function checkStanding(draft: CallerDraft, call: WritingCall): Promise<CallerDraft> {
-  if (!draft.context.isApproved && !call.progress.hasEnded) await requireStillMay(call, draft.workspace, call.caller);
+  if (!draft.context.isApproved && !call.progress.hasEnded)
+    await requireCurrentRights(call, draft.workspace, call.caller);
   return draft;
 }
 
@@ -28,7 +29,7 @@ export async function holdStanding(draft: CallerDraft, call: WritingCall): Promi
   if (context.isApproved || progress.hasEnded) return draft;
   // Read before the caller is asked for again, so that a change in between fails the commit.
   const [held] = await Promise.all([heldTo(store, workspace, caller), store.caughtUp([SYSTEM_WORKSPACE, workspace])]);
-  await requireStillMay(call, workspace, caller);
+  await requireCurrentRights(call, workspace, caller);
   return held ? { ...draft, held, ops: [held, ...draft.ops] } : draft;
 }
 

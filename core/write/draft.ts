@@ -1,7 +1,7 @@
 import type { Write } from '../authority/writes.ts';
 import type { Caller } from '../base/caller.ts';
-import type { Basis, CommitContext, Op } from '../base/ports.ts';
-import { together } from '../state/basis.ts';
+import type { CommitContext, Op, ReadSet } from '../base/ports.ts';
+import { mergeReadSets } from '../state/read-set.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { Need, WriteResult } from './outcome.ts';
 
@@ -67,7 +67,7 @@ export interface WritingCall extends CallWriter, WriteServices {
 }
 
 /** Adds to what the commit rests on. */
-export function restingOn<D extends Draft>(draft: D, judgedOn: Basis | undefined): D {
-  const basis = together(draft.context.basis, judgedOn);
-  return basis ? { ...draft, context: { ...draft.context, basis } } : draft;
+export function restingOn<D extends Draft>(draft: D, judgedOn: ReadSet | undefined): D {
+  const readSet = mergeReadSets(draft.context.readSet, judgedOn);
+  return readSet ? { ...draft, context: { ...draft.context, readSet } } : draft;
 }

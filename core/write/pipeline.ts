@@ -1,10 +1,10 @@
-import { keepDepartures } from '../assertions/departed.ts';
+import { keepDepartures } from '../assertions/departed-peers.ts';
 import { writesIn } from '../authority/writes.ts';
 import { principalOf } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { type Op, type Store, StoreError } from '../base/ports.ts';
 import { type IsDiskFull, requireEventRoom, reserveRoom } from '../base/reserve.ts';
-import { judgements } from '../base/serialise.ts';
+import { attemptBudget } from '../base/serialize.ts';
 import { joinWorkflow, judge, requireApproval, requireDelegated } from './approval.ts';
 import { beginInTime, checkStanding, concerns, hasMoved, holdStanding, signRecords } from './credentials.ts';
 import type { CallerDraft, CallWriter, Draft, Stage, WriteServices, WritingCall } from './draft.ts';
@@ -112,13 +112,13 @@ async function write(call: WritingCall, queue: Store['queue'], draft: CallerDraf
 
 /** Passes all stages again where the read set has changed. A batch with a read set of its own is made anew by its author. */
 async function attempts(call: WritingCall, draft: CallerDraft): Promise<WriteResult> {
-  const mayJudge = judgements(call.clock);
+  const mayJudge = attemptBudget(call.clock);
   for (;;) {
     try {
       return await attempt(call, draft);
     } catch (error) {
       const isChanged = error instanceof StoreError && error.code === 'changed';
-      if (!isChanged || draft.context.basis || !mayJudge()) throw error;
+      if (!isChanged || draft.context.readSet || !mayJudge()) throw error;
     }
   }
 }

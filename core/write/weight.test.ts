@@ -42,7 +42,7 @@ function scene(policies: readonly StoredRecord[], peers: readonly StoredRecord[]
     const draft = { workspace: 'w', ops: [op], context: { actor, reason: 'because', requestId: 'r' } };
     const { ops, context }: Draft = await limitWeight(draft, { states, clock: { now: () => NOW } });
     written.push(ops);
-    bases.push(context.basis?.groups);
+    bases.push(context.readSet?.groups);
   };
   return { state, written, bases, commit };
 }

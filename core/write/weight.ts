@@ -1,12 +1,12 @@
 import { stateAfter } from '../authority/state-after.ts';
 import { writesOf } from '../authority/writes.ts';
-import type { Basis, CommitContext, Op } from '../base/ports.ts';
+import type { CommitContext, Op, ReadSet } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
-import { allRulesOf } from '../model/meaning.ts';
 import { sameAccess } from '../model/peer-access.ts';
+import { allRulesOf } from '../model/policy-match.ts';
 import type { PolicyRecord } from '../model/resources.ts';
 import { MAX_WEIGHT, MAX_WEIGHT_BY_AGENTS, mostOf, tooHeavy, weightOf } from '../reachability/weight.ts';
-import { basisOn, networkBasis } from '../state/basis.ts';
+import { networkReadSet, readSetOn } from '../state/read-set.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type NetworkState, recordIn } from '../state/state.ts';
 import { type Draft, restingOn } from './draft.ts';
@@ -47,17 +47,17 @@ export function requireComputable(
   ops: readonly Op[],
   afterwards: () => NetworkState,
   byAgent: boolean,
-): Basis | undefined {
+): ReadSet | undefined {
   if (!ops.some((op) => weighs(op, before))) return undefined;
   const after = afterwards();
   const most = byAgent ? MAX_WEIGHT_BY_AGENTS : MAX_WEIGHT;
-  const byPolicies = ops.some(isOfPolicy) ? basisOn(before, ['MeshPolicy']) : undefined;
+  const byPolicies = ops.some(isOfPolicy) ? readSetOn(before, ['MeshPolicy']) : undefined;
   const bound = heaviestOf(after.policies.values());
   if (bound <= MAX_WEIGHT_BY_AGENTS) return bound > most * NEAR_FOR_POLICIES ? byPolicies : undefined;
   const now = clock.now();
   const weight = weightOf(states.reachability(after, now));
   if (weight > most && !(weight < weightOf(states.reachability(before, now)))) throw tooHeavy();
-  if (weight > most * NEAR) return networkBasis(before);
+  if (weight > most * NEAR) return networkReadSet(before);
   return weight > most * NEAR_FOR_POLICIES ? byPolicies : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { entriesMean, isSubject, meansAnyone } from '../../core/model/meaning.ts';
+import { entriesMatch, isSubject, matchesAnyone } from '../../core/model/policy-match.ts';
 import type { PolicyRecord } from '../../core/model/resources.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import type { Act } from './acts/ask.ts';
@@ -41,7 +41,8 @@ const ASKED = (from: string, to: string, policy: string) =>
 function grantsSome({ spec }: PolicyRecord, source: string, target: string, { peers }: NetworkState): boolean {
   const [src, dst] = [peers.get(source), peers.get(target)];
   if (!src || !dst) return false;
-  const isIn = isSubject(spec, dst) && spec.ingress?.some(({ from }) => !meansAnyone(from) && entriesMean(from, src));
-  const isOut = isSubject(spec, src) && spec.egress?.some(({ to }) => !meansAnyone(to) && entriesMean(to, dst));
+  const isIn =
+    isSubject(spec, dst) && spec.ingress?.some(({ from }) => !matchesAnyone(from) && entriesMatch(from, src));
+  const isOut = isSubject(spec, src) && spec.egress?.some(({ to }) => !matchesAnyone(to) && entriesMatch(to, dst));
   return isIn === true || isOut === true;
 }

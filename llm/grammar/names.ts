@@ -1,5 +1,5 @@
-import { isSubject } from '../../core/model/meaning.ts';
 import type { PolicySpec } from '../../core/model/policy.ts';
+import { isSubject } from '../../core/model/policy-match.ts';
 import { RESERVED_LABEL_PREFIX } from '../../core/model/presets.ts';
 import type { PeerRecord } from '../../core/model/resources.ts';
 import type { NetworkState } from '../../core/state/state.ts';

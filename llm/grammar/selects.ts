@@ -1,5 +1,5 @@
-import { endOf, isolates, isSubject } from '../../core/model/meaning.ts';
 import type { PolicySpec, PortEntry } from '../../core/model/policy.ts';
+import { endOf, isolates, isSubject } from '../../core/model/policy-match.ts';
 import type { PeerRecord, PolicyRecord } from '../../core/model/resources.ts';
 import { selectsEveryone } from '../../core/model/selector.ts';
 import { PortSets } from '../../core/reachability/port-sets.ts';

@@ -1,33 +1,33 @@
 import { foldName } from '../../core/base/record.ts';
-import type { KnownPeer } from '../../core/history/pair/question-reader.ts';
+import type { PeerOverRange } from '../../core/history/pair/question-reader.ts';
 import { formsOf } from '../grammar/names.ts';
 
 /** Peers that one text means. */
 export interface Meaning {
-  readonly peers: readonly KnownPeer[];
+  readonly peers: readonly PeerOverRange[];
   /** `key=value`, where it is a label that they had; `*` for everyone. */
   readonly term?: string;
 }
 
 /** What peers were called in a range, from the narrowest kind of name to the widest. */
 export interface Called {
-  readonly all: readonly KnownPeer[];
+  readonly all: readonly PeerOverRange[];
   /** Names, ids and addresses. */
-  readonly exact: ReadonlyMap<string, readonly KnownPeer[]>;
+  readonly exact: ReadonlyMap<string, readonly PeerOverRange[]>;
   /** Values of labels: each key that has it is a meaning of its own. */
   readonly values: ReadonlyMap<string, readonly Meaning[]>;
   /** Host names, and names without their number: `db` of `db-1`. */
-  readonly loose: ReadonlyMap<string, readonly KnownPeer[]>;
+  readonly loose: ReadonlyMap<string, readonly PeerOverRange[]>;
   /** Words of names: `laptop` of `ana-laptop`. */
-  readonly parts: ReadonlyMap<string, readonly KnownPeer[]>;
+  readonly parts: ReadonlyMap<string, readonly PeerOverRange[]>;
   /** By `key=value`. */
   readonly labels: ReadonlyMap<string, Meaning>;
 }
 
 /** Everyone that a question may mean, found by what they were called. */
-export function calledIn(peers: readonly KnownPeer[]): Called {
+export function calledIn(peers: readonly PeerOverRange[]): Called {
   const [exact, loose, parts] = [index(), index(), index()];
-  const labels = new Map<string, { readonly term: string; readonly peers: KnownPeer[] }>();
+  const labels = new Map<string, { readonly term: string; readonly peers: PeerOverRange[] }>();
   for (const peer of peers) {
     for (const name of [...peer.names, peer.peer.uid]) put(exact, name, peer);
     for (const name of peer.names) {
@@ -55,10 +55,10 @@ export function calledIn(peers: readonly KnownPeer[]): Called {
   return { all: peers, exact, values, loose, parts, labels };
 }
 
-const index = () => new Map<string, KnownPeer[]>();
+const index = () => new Map<string, PeerOverRange[]>();
 
 /** All that one peer is called is put down before the next peer's: who is there already stands last. */
-function put(map: Map<string, KnownPeer[]>, text: string, peer: KnownPeer): void {
+function put(map: Map<string, PeerOverRange[]>, text: string, peer: PeerOverRange): void {
   const key = foldName(text);
   const known = map.get(key);
   if (key === '' || known?.at(-1) === peer) return;

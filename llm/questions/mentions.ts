@@ -1,5 +1,5 @@
 import { foldName } from '../../core/base/record.ts';
-import { type KnownPeer, notUnderstood } from '../../core/history/pair/question-reader.ts';
+import { notUnderstood, type PeerOverRange } from '../../core/history/pair/question-reader.ts';
 import { parseAddress, parseCidr } from '../../core/model/cidr.ts';
 import { quoted } from '../../core/model/find.ts';
 import { nearestOf } from '../../core/model/with-nearest.ts';
@@ -226,7 +226,7 @@ function isPluralNoun(word: string): boolean {
 
 /** One peer, or all that are meant. */
 export function peersOf({ text, meanings, isMany }: Mention): {
-  readonly peers: readonly KnownPeer[];
+  readonly peers: readonly PeerOverRange[];
   readonly term?: string;
 } {
   const [meaning, other] = meanings;

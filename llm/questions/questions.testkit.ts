@@ -1,5 +1,5 @@
 import { MeshError } from '../../core/base/errors.ts';
-import type { Asked, KnownPeer } from '../../core/history/pair/question-reader.ts';
+import type { PeerOverRange, Question } from '../../core/history/pair/question-reader.ts';
 import type { PeerRecord } from '../../core/model/resources.ts';
 import { withNames } from '../../core/model/with-nearest.ts';
 import { peer } from '../../test/kits/records/records.ts';
@@ -13,7 +13,7 @@ interface Seen {
   readonly before?: readonly PeerRecord[];
 }
 
-function known(record: PeerRecord, { isThere = true, before = [] }: Seen = {}): KnownPeer {
+function known(record: PeerRecord, { isThere = true, before = [] }: Seen = {}): PeerOverRange {
   const versions = [...before, record];
   return { peer: record, isThere, names: [...new Set(versions.map(({ name }) => name))], versions };
 }
@@ -21,7 +21,7 @@ function known(record: PeerRecord, { isThere = true, before = [] }: Seen = {}): 
 const one = (name: string, labels: Record<string, string>, address: string) =>
   peer(name, { uid: `p_${name}`, labels, address });
 
-export const PEERS: readonly KnownPeer[] = [
+export const PEERS: readonly PeerOverRange[] = [
   known(one('web-1', { role: 'web', env: 'prod' }, '10.96.0.1')),
   known(one('web-2', { role: 'web', env: 'prod' }, '10.96.0.2')),
   known(one('web-9', { role: 'web', env: 'staging' }, '10.96.0.9')),
@@ -47,7 +47,7 @@ const named = (end: { readonly peers: readonly { readonly name: string }[] } | u
     .sort()
     .join(' ');
 
-export function shown(asked: Asked): string {
+export function shown(asked: Question): string {
   const scope = `${asked.protocol ?? ''}${asked.port === undefined ? '' : ` ${asked.port}`}`.trim();
   const what =
     asked.about === 'connection'

@@ -1,11 +1,11 @@
 import {
-  type Asked,
-  type AskedEnd,
-  type KnownPeer,
-  type KnownResource,
   notUnderstood,
+  type ParsedQuestion,
+  type PeerOverRange,
+  type Question,
+  type QuestionEnd,
   type QuestionReader,
-  type ReadQuestion,
+  type ResourceOverRange,
 } from '../../core/history/pair/question-reader.ts';
 import { quoted } from '../../core/model/find.ts';
 import { textAt, type Word } from '../grammar/tokens.ts';
@@ -33,7 +33,7 @@ import { REACHING, wordsOf } from './words.ts';
  * role=ci to db-1 on TCP 5432; what is not understood is asked back, never guessed.
  */
 export const questionReader = {
-  read(question: string, now: number, timeZone: string): ReadQuestion {
+  read(question: string, now: number, timeZone: string): ParsedQuestion {
     const words = wordsOf(question);
     const { time, used } = timeIn(words, { now, timeZone });
     return { ...(time && { time }), about: (peers, others = []) => askedIn(words, used, calledIn(peers), others) };
@@ -44,8 +44,8 @@ function askedIn(
   words: readonly Word[],
   timeWords: ReadonlySet<number>,
   called: Called,
-  known: readonly KnownResource[],
-): Asked {
+  known: readonly ResourceOverRange[],
+): Question {
   const taken = new Set(timeWords);
   const actor = actorIn(words, timeWords, called);
   for (const at of actor?.used ?? []) taken.add(at);
@@ -78,7 +78,7 @@ function withoutScope({ protocol, port, unused }: Scope): Scope {
   return { unused: said === undefined ? unused : [...unused, said] };
 }
 
-type Scope = Pick<Asked, 'protocol' | 'port' | 'unused'>;
+type Scope = Pick<Question, 'protocol' | 'port' | 'unused'>;
 
 function askedOf(
   sides: readonly Side[],
@@ -86,7 +86,7 @@ function askedOf(
   { taken, named }: { readonly taken: ReadonlySet<number>; readonly named: ReadonlySet<number> },
   called: Called,
   rest: Scope,
-): Asked {
+): Question {
   const [one, other, third] = sides;
   if (third) throw notUnderstood(`More than two are named: ${FORM}`);
   const sought = soughtIn(words, taken);
@@ -118,12 +118,12 @@ function askedOf(
 
 const FORM = `Ask about two: "since when can't web-1 reach db-1 on 5432, and why?"`;
 
-function everyone({ all }: Called): AskedEnd {
+function everyone({ all }: Called): QuestionEnd {
   return { text: 'every peer', peers: all.map(({ peer }) => peer), term: '*' };
 }
 
 /** @throws MeshError that asks back, for several */
-function onlyPeer(side: Side): KnownResource {
+function onlyPeer(side: Side): ResourceOverRange {
   const { text, peers } = endOf(side);
   const [peer, other] = peers;
   if (peer && !other) return { kind: 'MeshPeer', name: peer.name, uid: peer.uid };
@@ -131,7 +131,12 @@ function onlyPeer(side: Side): KnownResource {
 }
 
 /** @throws MeshError that asks back, where none of its changes is asked for */
-function ownHistory(resource: KnownResource, words: readonly Word[], taken: ReadonlySet<number>, rest: Scope): Asked {
+function ownHistory(
+  resource: ResourceOverRange,
+  words: readonly Word[],
+  taken: ReadonlySet<number>,
+  rest: Scope,
+): Question {
   const aspect = aspectIn(words, taken);
   if (aspect) return { about: 'resource', resource, aspect, ...withoutScope(rest) };
   const { name } = resource;
@@ -170,12 +175,12 @@ function sidesOf(mentions: readonly Mention[], words: readonly Word[]): Side[] {
   return sides;
 }
 
-function endOf(side: Side): AskedEnd {
+function endOf(side: Side): QuestionEnd {
   const [only, ...more] = side;
   if (only?.outside !== undefined && more.length === 0)
     return { text: only.outside, peers: [], outside: only.outside, term: only.outside };
   const found = side.map((mention) => ({ mention, ...peersOf(mention) }));
-  const known = new Map<string, KnownPeer>();
+  const known = new Map<string, PeerOverRange>();
   for (const { peers } of found) for (const one of peers) known.set(one.peer.uid, one);
   const texts = found.map(({ mention, peers, term }) => {
     const [only, more] = peers;

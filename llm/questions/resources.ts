@@ -1,15 +1,15 @@
 import { foldName } from '../../core/base/record.ts';
-import type { Aspect, KnownResource } from '../../core/history/pair/question-reader.ts';
+import type { Aspect, ResourceOverRange } from '../../core/history/pair/question-reader.ts';
 import { textAt, type Word } from '../grammar/tokens.ts';
 import type { Called } from './called.ts';
 
 /** A policy, network or agent where a question names it. */
 export interface NamedResource {
   readonly at: number;
-  readonly resource: KnownResource;
+  readonly resource: ResourceOverRange;
 }
 
-const NOUNS: Readonly<Record<string, KnownResource['kind']>> = {
+const NOUNS: Readonly<Record<string, ResourceOverRange['kind']>> = {
   policy: 'MeshPolicy',
   rule: 'MeshPolicy',
   network: 'MeshNetwork',
@@ -36,7 +36,7 @@ const ASPECTS: readonly (readonly [Aspect, RegExp])[] = [
 export function resourcesIn(
   words: readonly Word[],
   taken: ReadonlySet<number>,
-  others: readonly KnownResource[],
+  others: readonly ResourceOverRange[],
   { exact }: Called,
 ): NamedResource[] {
   const byName = Map.groupBy(others, ({ name }) => foldName(name));

@@ -1,4 +1,4 @@
-import type { Sought } from '../../core/history/pair/question-reader.ts';
+import type { SoughtChange } from '../../core/history/pair/question-reader.ts';
 import { textAt, type Word } from '../grammar/tokens.ts';
 import { serviceAt } from './ports.ts';
 import { REACHING } from './words.ts';
@@ -17,7 +17,7 @@ const DOERS: ReadonlySet<string> = new Set(['anyone', 'anybody', 'someone', 'som
 const CHANGED = /^(?:chang|happen)/;
 
 /** Which change of a connection a question asks for; none where it asks how it is, or for all that happened. */
-export function soughtIn(words: readonly Word[], taken: ReadonlySet<number>): Sought | undefined {
+export function soughtIn(words: readonly Word[], taken: ReadonlySet<number>): SoughtChange | undefined {
   const texts = words.map((_, at) => (taken.has(at) ? '' : textAt(words, at)));
   const has = (test: RegExp) => texts.some((text) => test.test(text));
   const isFirst = texts.some((text) => FIRST.has(text));

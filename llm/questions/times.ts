@@ -1,5 +1,5 @@
 import { clockText } from '../../core/base/time-zone.ts';
-import type { AskedTime } from '../../core/history/pair/question-reader.ts';
+import type { QuestionTime } from '../../core/history/pair/question-reader.ts';
 import { notUnderstood } from '../../core/history/pair/question-reader.ts';
 import { quoted } from '../../core/model/find.ts';
 import { spanAt } from '../grammar/times.ts';
@@ -12,11 +12,11 @@ import { ARTICLES, REACHING, textOf } from './words.ts';
 
 /** The time that a question names, and which of its words say it. */
 export interface TimeInWords {
-  readonly time?: AskedTime;
+  readonly time?: QuestionTime;
   readonly used: ReadonlySet<number>;
 }
 
-interface Phrase extends Pick<AskedTime, 'from' | 'to'> {
+interface Phrase extends Pick<QuestionTime, 'from' | 'to'> {
   readonly begin: number;
   readonly end: number;
   /** Said as two moments. */

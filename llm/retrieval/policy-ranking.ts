@@ -1,6 +1,6 @@
 import { type IpRange, overlaps, parseCidr } from '../../core/model/cidr.ts';
-import { allRulesOf } from '../../core/model/meaning.ts';
 import type { PolicySpec, Rule, Selector } from '../../core/model/policy.ts';
+import { allRulesOf } from '../../core/model/policy-match.ts';
 import type { PeerRecord, PolicyRecord } from '../../core/model/resources.ts';
 import { selects, selectsEveryone } from '../../core/model/selector.ts';
 import type { NetworkState } from '../../core/state/state.ts';

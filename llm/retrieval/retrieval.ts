@@ -1,9 +1,9 @@
 import { overlaps, parseAddress, parseCidr } from '../../core/model/cidr.ts';
 import { labelKeySchema, labelValueSchema } from '../../core/model/labels.ts';
-import { allRulesOf } from '../../core/model/meaning.ts';
+import { allRulesOf } from '../../core/model/policy-match.ts';
 import type { PeerRecord } from '../../core/model/resources.ts';
 import type { NetworkState } from '../../core/state/state.ts';
-import { shownPolicy } from '../../core/views/policy-view.ts';
+import { editablePolicy } from '../../core/views/policy-view.ts';
 import { KNOWN_SERVICES } from '../grammar/services.ts';
 import { type LabelPair, type NameIndex, nameIndexOf } from './name-index.ts';
 import { rankPolicies } from './policy-ranking.ts';
@@ -72,7 +72,7 @@ export function retrieve({ intent, history = [], state }: RetrievalQuery): Subgr
       ranges: ranges.map(({ range }) => range),
       ports: portsIn(texts, said),
     }).map((policy): SubgraphPolicy => {
-      const { name, spec } = shownPolicy(policy, state);
+      const { name, spec } = editablePolicy(policy, state);
       const { action } = spec;
       return JSON.stringify(spec).length > SPEC_BYTES ? { name, action } : { name, action, spec };
     }),

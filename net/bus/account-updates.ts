@@ -1,16 +1,16 @@
 import type { Msg, NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node';
 import { steadyNow } from '../nats/steady-clock.ts';
-import { type BusPlace, connectionOptions } from './bus-place.ts';
+import { type BusAddress, connectionOptions } from './bus-address.ts';
 import { type Claims, encodeJwt, readJwt } from './jwt.ts';
-import { KeptConnection } from './keep-connected.ts';
 import type { SigningKey } from './nkey.ts';
+import { ReconnectingConnection } from './reconnecting-connection.ts';
 import { isSame, mergedRevocations, type Revocations } from './revocations.ts';
 
 /**
  * Why servers may let in who was revoked: `lost` is the end of the one connection by which all are told, which is made again at
  * another server; with `unreached` there is none that lets it in; with `untold` the one that it is connected to did not pass it on.
  */
-export interface Trouble {
+export interface RevocationProblem {
   readonly kind: 'lost' | 'unreached' | 'untold';
   readonly reason: string;
   /** The server, `host:port`, of the connection; undefined where there is none. */
@@ -18,7 +18,7 @@ export interface Trouble {
 }
 
 export interface AccountUpdateOptions {
-  readonly place: BusPlace;
+  readonly place: BusAddress;
   /** The credentials of a user of the system account. */
   readonly signIn: () => Pick<NodeConnectionOptions, 'authenticator'>;
   /** Public key of the account that nodes are in. */
@@ -30,7 +30,7 @@ export interface AccountUpdateOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** They may not know of all, for a new reason. */
-  onTrouble(trouble: Trouble): void;
+  onTrouble(trouble: RevocationProblem): void;
   /** After that: all know, told by this server. */
   onTold(server: string): void;
 }
@@ -38,7 +38,7 @@ export interface AccountUpdateOptions {
 /** A first revocation is told of after so long, and those that follow with it. */
 const GATHER_MS = 20;
 /** Servers that were away meanwhile are told by then, whatever else tells that they are back. */
-const AGAIN_MS = 15_000;
+const REPEAT_MS = 15_000;
 const ANSWER_MS = 1_000;
 /** Servers answer each for itself: after the first, so long is waited for another one. */
 const MORE_MS = 150;
@@ -53,21 +53,21 @@ export class AccountUpdates {
   /** Until when (s) anything lives that it was given. */
   readonly #lost = new Map<string, number>();
   readonly #regained = new Set<string>();
-  readonly #kept: KeptConnection;
+  readonly #kept: ReconnectingConnection;
   #timer: NodeJS.Timeout | undefined;
   #dueAt = 0;
   #round: Promise<void> | undefined;
   #isStopped = false;
   #problem: string | undefined = 'the servers have not been told yet';
   /** The last reported reason of each trouble that is not over, by its kind. */
-  readonly #said = new Map<Trouble['kind'], string>();
+  readonly #said = new Map<RevocationProblem['kind'], string>();
   #updates = 0;
   #revoked = 0;
 
   constructor(options: AccountUpdateOptions) {
     const { place, signIn } = options;
     this.#options = options;
-    this.#kept = new KeptConnection({
+    this.#kept = new ReconnectingConnection({
       servers: place.servers,
       follows: () => true,
       connecting: (servers) => ({
@@ -139,7 +139,7 @@ export class AccountUpdates {
     try {
       await this.#tell(connection);
       this.#over(connection.getServer());
-      this.#soon(AGAIN_MS);
+      this.#soon(REPEAT_MS);
     } catch (error) {
       // Where the connection ended meanwhile, that is told by itself.
       if (!connection.isClosed()) this.#failed('untold', error, connection.getServer());
@@ -170,7 +170,7 @@ export class AccountUpdates {
     for (const [user, until] of this.#lost) if (until < nowS) this.#lost.delete(user);
   }
 
-  #failed(kind: Trouble['kind'], error: unknown, server: string | undefined): void {
+  #failed(kind: RevocationProblem['kind'], error: unknown, server: string | undefined): void {
     if (this.#isStopped) return;
     const reason = error instanceof Error ? error.message : 'the server closed the connection';
     this.#problem = reason;

@@ -5,7 +5,7 @@ import { SourceLimit } from '../stun/rate.ts';
 /** `token`: whose subject it is sent it, as the servers see to. `open`: anybody may have. */
 export type AdmissionMode = 'open' | 'token';
 
-export interface Admitted {
+export interface AdmittedMessage {
   /** The node that is proven to have sent it. */
   readonly from: string | undefined;
   readonly reply: string | undefined;
@@ -27,7 +27,7 @@ export class Admission {
   }
 
   /** Undefined for one beyond its rate. */
-  admit(subject: string, reply: string | undefined, bytes: number, now: number): Admitted | undefined {
+  admit(subject: string, reply: string | undefined, bytes: number, now: number): AdmittedMessage | undefined {
     const [, workspace, peer] = CONTROL.exec(subject) ?? [];
     const cost = Math.ceil((bytes + 1) / PACED_BYTES);
     if (this.#mode === 'open' || workspace === undefined || peer === undefined) {

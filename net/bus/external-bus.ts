@@ -4,12 +4,12 @@ import { steadyNow } from '../nats/steady-clock.ts';
 import { requireSubject, requireTarget } from '../nats/subject.ts';
 import { Admission, type AdmissionMode } from './admission.ts';
 import { Backlog } from './backlog.ts';
-import { type BusPlace, connectionOptions } from './bus-place.ts';
-import { KeptConnection } from './keep-connected.ts';
+import { type BusAddress, connectionOptions } from './bus-address.ts';
 import type { Bus, BusChange } from './port.ts';
+import { ReconnectingConnection } from './reconnecting-connection.ts';
 
 export interface ExternalBusOptions {
-  readonly place: BusPlace;
+  readonly place: BusAddress;
   /** The credentials that the control plane signs in with, read at each connect. */
   readonly signIn: () => Pick<NodeConnectionOptions, 'authenticator' | 'inboxPrefix'>;
   readonly mode: AdmissionMode;
@@ -44,7 +44,7 @@ export class ExternalBus implements Bus {
   readonly #admission: Admission;
   readonly #backlog: Backlog;
   readonly #counts = { connects: 0, received: 0, paced: 0, tooLarge: 0, dropped: 0 };
-  #kept: KeptConnection | undefined;
+  #kept: ReconnectingConnection | undefined;
 
   constructor(options: ExternalBusOptions) {
     this.#options = options;
@@ -56,7 +56,7 @@ export class ExternalBus implements Bus {
   /** Begins to connect. */
   start(): void {
     const { place, signIn, onTrouble } = this.#options;
-    this.#kept = new KeptConnection({
+    this.#kept = new ReconnectingConnection({
       servers: place.servers,
       follows: () => true,
       connecting: (servers) => ({

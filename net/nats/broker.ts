@@ -1,14 +1,14 @@
 import type { BufferPool, Chunk } from './buffer-pool.ts';
 import type { Command } from './commands.ts';
 import { CredentialTable, type Grant } from './credentials.ts';
+import { dueActionOf, LAST_WORDS } from './due-action.ts';
 import { encodeInfo } from './info.ts';
 import { DEFAULT_LIMITS, type Limits, STALL_PENDING_BYTES } from './limits.ts';
 import { emptyMetrics, type Metrics } from './metrics.ts';
-import { OVERDUE, overdueOf } from './overdue.ts';
 import { Paces } from './paces.ts';
 import { isTooSlow, PendingWrites } from './pending-writes.ts';
 import { CONTROL_PERMISSIONS, OPEN_PERMISSIONS } from './permissions.ts';
-import { Dice, Publishing } from './publishing.ts';
+import { Publisher, Xorshift32 } from './publisher.ts';
 import { type CloseReason, type Hub, Session, type Subscription } from './session.ts';
 import type { Publication } from './sink.ts';
 import { controlSource, type Source, Sources } from './sources.ts';
@@ -43,7 +43,7 @@ export class Broker implements Hub {
   readonly #options: BrokerOptions;
   readonly #subscriptions = new SubscriptionTable();
   readonly #writes = new PendingWrites();
-  readonly #publishing: Publishing;
+  readonly #publishing: Publisher;
   readonly #sessions = new Map<number, Session>();
   readonly #sources: Sources;
   #commands: Command[] = [];
@@ -56,11 +56,11 @@ export class Broker implements Hub {
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#stalls = new Stalls(this.limits.stallMs, (kind, session) => this.#commands.push({ kind, session }));
     this.#sources = new Sources(this.limits);
-    this.#publishing = new Publishing({
+    this.#publishing = new Publisher({
       hub: this,
       router: this.#subscriptions.router,
       stalls: this.#stalls,
-      dice: new Dice(options.serverId),
+      dice: new Xorshift32(options.serverId),
       paces: new Paces(),
       handOver: (session, delivery) => this.#commands.push({ kind: 'deliver', session, delivery }),
       relieve: options.relieve ?? (() => {}),
@@ -141,7 +141,7 @@ export class Broker implements Hub {
     this.now = now;
     for (const session of this.#sessions.values()) {
       if (!session.open || session.internal) continue;
-      const overdue = overdueOf(session, now, this.limits);
+      const overdue = dueActionOf(session, now, this.limits);
       if (overdue === undefined) continue;
       if (overdue === 'ping') session.sendPing();
       else if (overdue === 'slow') {
@@ -149,7 +149,7 @@ export class Broker implements Hub {
         this.#cut(session, 'slow');
       } else {
         if (overdue === 'stale') this.metrics.stale_connections_total++;
-        session.fail(OVERDUE[overdue], overdue === 'expired' ? 'revoked' : overdue);
+        session.fail(LAST_WORDS[overdue], overdue === 'expired' ? 'revoked' : overdue);
       }
     }
   }

@@ -2,14 +2,14 @@ import { SourceLimit } from '../stun/rate.ts';
 import { CONTROL_PACE, PACED_BYTES, type Pace, SIGNAL_PACE } from './limits.ts';
 
 /** Messages that cost their receiver work before it knows whether they are forged. */
-export type Paced = 'control' | 'signal';
+export type PacedKind = 'control' | 'signal';
 
 const CONTROL = /^mesh\.control\./;
 const SIGNAL = /^mesh\.[^.]+\.[^.]+\.signal$/;
 /** The inbox of a node, which is named after its peer; the control plane alone has something to send there. */
 const INBOX = /^(_INBOX\.p_[a-z2-7]{26})\./;
 
-export function pacedOf(subject: string): Paced | undefined {
+export function pacedKindOf(subject: string): PacedKind | undefined {
   if (CONTROL.test(subject)) return 'control';
   return SIGNAL.test(subject) || INBOX.test(subject) ? 'signal' : undefined;
 }
@@ -25,7 +25,7 @@ export class Paces {
   readonly #paces = { control: limitsOf(CONTROL_PACE), signal: limitsOf(SIGNAL_PACE) };
 
   /** True if a message of that many bytes is within its rate. */
-  admit({ source, id }: Sender, paced: Paced, subject: string, bytes: number, now: number): boolean {
+  admit({ source, id }: Sender, paced: PacedKind, subject: string, bytes: number, now: number): boolean {
     const limits = this.#paces[paced];
     const cost = Math.ceil((bytes + 1) / PACED_BYTES);
     // Messages to a node are counted by receiver, whatever the rest of an inbox is called; requests are counted together.

@@ -1,6 +1,6 @@
 import { bytesOf, latin1 } from './bytes.ts';
 import { ROUTE_CACHE_BYTES } from './limits.ts';
-import { type Paced, pacedOf } from './paces.ts';
+import { type PacedKind, pacedKindOf } from './paces.ts';
 import type { Permissions } from './permissions.ts';
 import { hashOf, hasWildcard } from './subject.ts';
 import { type Entry, SubscriptionIndex } from './subscriptions.ts';
@@ -24,7 +24,7 @@ export interface Route<S extends Routable> {
   readonly subject: string;
   readonly bytes: Uint8Array;
   /** The kind of rate limit on its messages; undefined without one. */
-  readonly paced: Paced | undefined;
+  readonly paced: PacedKind | undefined;
   readonly plain: readonly Target<S>[];
   readonly queues: readonly (readonly Target<S>[])[];
   /** Verdict for the rights asked about last; as a rule all publishers of a subject share them. */
@@ -75,7 +75,7 @@ export class Router<S extends Routable> {
     const route: Route<S> = {
       subject,
       bytes,
-      paced: pacedOf(subject),
+      paced: pacedKindOf(subject),
       plain: targets(bytes, plain),
       queues: queues.map((group) => targets(bytes, group)),
       judgedFor: undefined,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Bench, type Line } from './bench.testkit.ts';
 import { credentialDigest } from './credentials.ts';
 import { CONTROL_PACE, DEFAULT_LIMITS, type Limits, MIN_PENDING_BYTES, SIGNAL_PACE } from './limits.ts';
-import { pacedOf } from './paces.ts';
+import { pacedKindOf } from './paces.ts';
 import { mayPublish, nodePermissions, OPEN_PERMISSIONS } from './permissions.ts';
 
 const QUIET = 'CONNECT {"verbose":false,"pedantic":false}\r\n';
@@ -200,7 +200,7 @@ describe('what costs its receiver cryptography', () => {
     const heard = nodePermissions('w1', peer).subscribe.allow?.map((subject) => subject.replace('>', 'x')) ?? [];
     const open = heard.filter((subject) => mayPublish(OPEN_PERMISSIONS, subject));
     expect(open).toEqual([`mesh.w1.${peer}.signal`, `_INBOX.${peer}.x`]);
-    expect(open.map(pacedOf)).toEqual(['signal', 'signal']);
+    expect(open.map(pacedKindOf)).toEqual(['signal', 'signal']);
   });
 
   it('does not gain by more connections from one address', () => {

@@ -63,7 +63,7 @@ export class SubscriptionIndex<E extends Entry> {
 
   /** Subscriptions for a published subject, whose `*` and `>` are ordinary tokens. */
   match(subject: string): Match<E> {
-    const found: Found<E> = { plain: [], queues: new Map() };
+    const found: Matches<E> = { plain: [], queues: new Map() };
     const literal = this.#literals.get(subject);
     if (literal !== undefined) take(literal, found);
     if (this.#wildcards.children !== undefined) {
@@ -151,12 +151,12 @@ function detach<E extends Entry>(from: Subscribers<E>, entry: E): boolean {
   return true;
 }
 
-interface Found<E> {
+interface Matches<E> {
   readonly plain: E[];
   readonly queues: Map<string, E[]>;
 }
 
-function collect<E extends Entry>(node: Node<E>, tokens: readonly string[], at: number, found: Found<E>): void {
+function collect<E extends Entry>(node: Node<E>, tokens: readonly string[], at: number, found: Matches<E>): void {
   const token = tokens[at];
   if (token === undefined) {
     take(node, found);
@@ -173,7 +173,7 @@ function collect<E extends Entry>(node: Node<E>, tokens: readonly string[], at: 
   if (exact !== undefined) collect(exact, tokens, at + 1, found);
 }
 
-function take<E extends Entry>({ plain, queues }: Subscribers<E>, found: Found<E>): void {
+function take<E extends Entry>({ plain, queues }: Subscribers<E>, found: Matches<E>): void {
   if (plain !== undefined) for (const entry of plain) found.plain.push(entry);
   if (queues === undefined) return;
   for (const [name, group] of queues) {

@@ -1,12 +1,12 @@
+import type { SlotLimits } from './connection-slots.ts';
 import { MAX_PAYLOAD_BYTES } from './frame.ts';
-import type { PlaceLimits } from './places.ts';
 
 /** Every bound of a relay; README.md lists them with their reasons. */
 export interface RelayLimits {
   /** Sessions of nodes that have proven themselves. */
   readonly maxSessions: number;
   /** Connections that have not shown a credential yet; these take no place of a session. */
-  readonly unproven: PlaceLimits;
+  readonly unproven: SlotLimits;
   /** Handshakes that one credential may have under way: it can be overheard where there is no TLS. */
   readonly maxHandshakesPerKey: number;
   readonly handshakeMs: number;

@@ -9,12 +9,12 @@ import { RELAY_LIMITS, type RelayLimits } from './limits.ts';
 import type { Member } from './member.ts';
 import { decodeMessage, encodeMessage, isForward, type MessageTo, type RelayMessage } from './message.ts';
 import { RelayCounters, type RelayMetrics } from './metrics.ts';
-import { Overdue } from './overdue.ts';
+import { PendingHandshakes } from './pending-handshakes.ts';
 import type { ByeReason } from './reasons.ts';
 import { Revocations } from './revocations.ts';
 import { RelaySession, TAKEN_IN } from './session.ts';
+import { SessionTimeouts } from './session-timeouts.ts';
 import { SlabPool } from './slab-pool.ts';
-import { Unproven } from './unproven.ts';
 
 /** Clients that are told to move come back spread over this time. */
 const RESTART_SPREAD_MS = 2_000;
@@ -45,8 +45,8 @@ export class RelayServer {
   readonly #pool = new SlabPool();
   readonly #sessions = new Set<RelaySession>();
   readonly #directory = new Directory<RelaySession>();
-  readonly #unproven: Unproven;
-  readonly #overdue: Overdue;
+  readonly #unproven: PendingHandshakes;
+  readonly #overdue: SessionTimeouts;
   readonly #revocations: Revocations;
   readonly #counters = new RelayCounters();
   #dirty: RelaySession[] = [];
@@ -58,8 +58,8 @@ export class RelayServer {
     this.#random = parts.random;
     this.#idOf = parts.idOf ?? peerIdOf;
     this.#revocations = new Revocations(this.limits.maxRevocations);
-    this.#overdue = new Overdue(this.limits);
-    this.#unproven = new Unproven(this.limits);
+    this.#overdue = new SessionTimeouts(this.limits);
+    this.#unproven = new PendingHandshakes(this.limits);
     this.#gate = new Gate(parts, this.#revocations, this.limits.tokenSessionMs);
   }
 

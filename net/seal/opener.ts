@@ -21,7 +21,7 @@ export type SealRefusal =
   /** Seen before, or too old to tell. */
   | 'replayed';
 
-export interface Opened {
+export interface OpenedMessage {
   readonly ok: true;
   readonly from: Uint8Array;
   readonly kind: SealKind;
@@ -36,7 +36,7 @@ export interface Opened {
   readonly plaintext: Uint8Array;
 }
 
-export type OpenResult = Opened | { readonly ok: false; readonly reason: SealRefusal };
+export type OpenResult = OpenedMessage | { readonly ok: false; readonly reason: SealRefusal };
 
 interface Epoch {
   readonly id: string;
@@ -98,7 +98,7 @@ export class Opener {
   }
 
   /** Makes the epoch of this message the sender's present one; messages of any other count as unproven from now on. */
-  prove({ from, kind, epochId }: Pick<Opened, 'from' | 'kind' | 'epochId'>): void {
+  prove({ from, kind, epochId }: Pick<OpenedMessage, 'from' | 'kind' | 'epochId'>): void {
     const epochs = this.#senders.get(nameOf(from))?.kinds.get(kind);
     const epoch = epochs?.known.get(epochId);
     if (epochs === undefined || epoch === undefined) return;

@@ -1,9 +1,9 @@
 import { principalOf } from '../../core/base/caller.ts';
-import { CallerGone } from '../../core/base/caller-gone.ts';
+import { CallerDisconnected } from '../../core/base/caller-disconnected.ts';
 import { MeshError } from '../../core/base/errors.ts';
 import type { Clock, Log } from '../../core/base/ports.ts';
-import type { Compute, ComputeElsewhere, JsonText } from '../../core/compute/compute.ts';
-import { FairQueue, type Full } from '../../core/compute/fair-queue.ts';
+import type { Compute, JsonText, RemoteCompute } from '../../core/compute/compute.ts';
+import { FairQueue, type ReachedLimit } from '../../core/compute/fair-queue.ts';
 import type { ComputeLimits } from './limits.ts';
 import type { AnyCall, Writes } from './messages.ts';
 import { type Thread, ThreadDied } from './thread.ts';
@@ -20,7 +20,7 @@ interface CallerServices {
   readonly store: Writes;
 }
 
-export interface ComputePool extends Compute<CallerServices>, ComputeElsewhere {
+export interface ComputePool extends Compute<CallerServices>, RemoteCompute {
   /** Calls that compute and that wait; those refused for want of room, and threads that died, since the start. */
   readonly counts: {
     readonly running: number;
@@ -33,17 +33,17 @@ export interface ComputePool extends Compute<CallerServices>, ComputeElsewhere {
 }
 
 /** A call that waits for its turn, or has it. */
-interface Place {
+interface QueuedCall {
   hasTurn: boolean;
   readonly begin: () => void;
 }
 
 /** Calls that take turns with each other alone. */
-interface Lane {
-  readonly queue: FairQueue<Place>;
+interface CallQueue {
+  readonly queue: FairQueue<QueuedCall>;
   /** Longest time that one waits, ms. */
   readonly waitMs: number;
-  readonly noRoom: Readonly<Record<Full, string>>;
+  readonly noRoom: Readonly<Record<ReachedLimit, string>>;
   running: number;
   readonly runningOf: Map<string, number>;
 }
@@ -56,8 +56,8 @@ interface Lane {
  * questions may have, and than judgements may have: neither keeps the other from all of them.
  */
 export function buildComputePool({ startThread, limits, clock, log }: PoolOptions): ComputePool {
-  const judgements = laneOf(limits, limits.judgementWaitMs, NO_ROOM_TO_JUDGE);
-  const questions = laneOf(limits, limits.waitMs, NO_ROOM);
+  const judgements = callQueueOf(limits, limits.judgementWaitMs, NO_ROOM_TO_JUDGE);
+  const questions = callQueueOf(limits, limits.waitMs, NO_ROOM);
   const idle = new Map<Thread, NodeJS.Timeout>();
   const calls = new Map<Promise<JsonText>, (error: MeshError) => void>();
   const ending = new Set<Promise<void>>();
@@ -80,13 +80,13 @@ export function buildComputePool({ startThread, limits, clock, log }: PoolOption
     signal: AbortSignal,
     over: PromiseWithResolvers<never>,
   ): Promise<JsonText> {
-    const share = { tenant: call.workspace, principal: askerOf(call) };
+    const share = { tenant: call.workspace, principal: requesterOf(call) };
     const lane = 'computation' in call && !call.isQuestion ? judgements : questions;
     const turn = Promise.withResolvers<void>();
-    const place: Place = { hasTurn: false, begin: turn.resolve };
+    const place: QueuedCall = { hasTurn: false, begin: turn.resolve };
     const full = lane.queue.push(share, place);
     if (full) throw noRoom(lane, full);
-    const leave = () => over.reject(new CallerGone());
+    const leave = () => over.reject(new CallerDisconnected());
     signal.addEventListener('abort', leave);
     if (signal.aborted) leave();
     let timer = setTimeout(() => over.reject(noRoom(lane, 'everyone')), lane.waitMs);
@@ -111,7 +111,7 @@ export function buildComputePool({ startThread, limits, clock, log }: PoolOption
   }
 
   /** @returns whether there was one. */
-  function beginNext(lane: Lane): boolean {
+  function beginNext(lane: CallQueue): boolean {
     if (lane.running >= limits.threads) return false;
     const next = lane.queue.shift((tenant) => (lane.runningOf.get(tenant) ?? 0) < mostOfOne);
     if (!next) return false;
@@ -123,7 +123,7 @@ export function buildComputePool({ startThread, limits, clock, log }: PoolOption
     return true;
   }
 
-  function endTurn(lane: Lane, tenant: string): void {
+  function endTurn(lane: CallQueue, tenant: string): void {
     lane.running -= 1;
     const left = (lane.runningOf.get(tenant) ?? 1) - 1;
     if (left > 0) lane.runningOf.set(tenant, left);
@@ -177,7 +177,7 @@ export function buildComputePool({ startThread, limits, clock, log }: PoolOption
     ending.add(ended);
   }
 
-  function noRoom(lane: Lane, whose: Full): MeshError {
+  function noRoom(lane: CallQueue, whose: ReachedLimit): MeshError {
     counts.refused += 1;
     const { retryAfterSeconds } = limits;
     return new MeshError('unavailable', `${lane.noRoom[whose]} Try again in ${retryAfterSeconds} s.`, {
@@ -213,11 +213,11 @@ export function buildComputePool({ startThread, limits, clock, log }: PoolOption
   };
 }
 
-function laneOf({ waiting }: ComputeLimits, waitMs: number, noRoom: Lane['noRoom']): Lane {
+function callQueueOf({ waiting }: ComputeLimits, waitMs: number, noRoom: CallQueue['noRoom']): CallQueue {
   return { queue: new FairQueue(waiting), waitMs, noRoom, running: 0, runningOf: new Map() };
 }
 
-function askerOf(call: AnyCall): string {
+function requesterOf(call: AnyCall): string {
   if ('computation' in call) return call.principal;
   return call.caller ? principalOf(call.caller) : '';
 }
@@ -225,13 +225,13 @@ function askerOf(call: AnyCall): string {
 const refuseToWrite = () => Promise.reject(new TypeError('A computation writes nothing.'));
 const NO_WRITES: Writes = { commit: refuseToWrite, record: refuseToWrite };
 
-const NO_ROOM: Readonly<Record<Full, string>> = {
+const NO_ROOM: Readonly<Record<ReachedLimit, string>> = {
   everyone: 'Too many questions about networks are being answered.',
   tenant: 'Too many questions about networks of this workspace are being answered.',
   principal: 'Too many of your questions are being answered: ask fewer at once.',
 };
 
-const NO_ROOM_TO_JUDGE: Readonly<Record<Full, string>> = {
+const NO_ROOM_TO_JUDGE: Readonly<Record<ReachedLimit, string>> = {
   everyone: 'Too many writes are being judged, and this one was not.',
   tenant: 'Too many writes of this workspace are being judged, and this one was not.',
   principal: 'Too many of your writes are being judged, and this one was not: send fewer at once.',

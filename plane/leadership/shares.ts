@@ -21,7 +21,7 @@ export interface Holders {
 }
 
 /** The shares that a plane takes, and those that it gives to others. */
-export interface Moves {
+export interface ShareMoves {
   readonly take: readonly number[];
   readonly give: readonly number[];
 }
@@ -31,7 +31,7 @@ export interface Moves {
  * 32 shares, a and b have 11 in the end and c has 10. When a ends, b and c each begin elsewhere in the list of what is free,
  * so that they seldom ask for the same.
  */
-export function movesOf(self: string, { planes, shares }: Holders): Moves {
+export function movesOf(self: string, { planes, shares }: Holders): ShareMoves {
   const inOrder = [...new Set(planes)].sort();
   const rank = inOrder.indexOf(self);
   if (rank < 0) return { take: [], give: sharesOf(self, shares) };

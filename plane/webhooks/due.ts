@@ -1,6 +1,6 @@
-import { LEADS_ALL, type Leading } from '../../core/base/leading.ts';
+import { type Leader, SOLE_LEADER } from '../../core/base/leader.ts';
 import type { Commit } from '../../core/base/ports.ts';
-import { isOfKind } from '../../core/base/written.ts';
+import { isOfKind } from '../../core/base/written-record.ts';
 import type { DeliveryRecord } from '../../core/webhooks/webhook-record.ts';
 
 export interface DueDelivery {
@@ -39,7 +39,7 @@ export class DueDeliveries {
    *
    * @param leads whose deliveries are sent by this control plane
    */
-  take(now: number, leads: Leading['leads'] = LEADS_ALL.leads): DueDelivery[] {
+  take(now: number, leads: Leader['leads'] = SOLE_LEADER.leads): DueDelivery[] {
     const due = [...this.#waiting].filter(
       ([key, { nextAt, workspace }]) => nextAt <= now && !this.#flying.has(key) && leads(workspace),
     );
@@ -72,7 +72,7 @@ export class DueDeliveries {
   }
 
   /** When the next one is due that is not under way. */
-  nextAt(leads: Leading['leads'] = LEADS_ALL.leads): number | undefined {
+  nextAt(leads: Leader['leads'] = SOLE_LEADER.leads): number | undefined {
     let next: number | undefined;
     for (const [key, { nextAt, workspace }] of this.#waiting) {
       if (!this.#flying.has(key) && leads(workspace) && (next === undefined || nextAt < next)) next = nextAt;

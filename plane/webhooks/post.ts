@@ -1,8 +1,8 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import type { Outgoing, Sent, WebhookSender } from '../../core/webhooks/sender.ts';
-import { allowedOf, refusalOf, type Target, targetOf } from '../../core/webhooks/target.ts';
+import type { DeliveryRequest, SendResult, WebhookSender } from '../../core/webhooks/sender.ts';
+import { allowListOf, refusalOf, type Target, targetOf } from '../../core/webhooks/target.ts';
 import { type Resolve, resolveByDns } from './resolve.ts';
 
 export const SEND_LIMITS = {
@@ -29,10 +29,10 @@ export interface SenderOptions {
  * redirect is followed, no connection is kept, no proxy of the environment is used.
  */
 export function buildSender({ allow, resolve = resolveByDns, limits = {} }: SenderOptions): WebhookSender {
-  const allowed = allowedOf(allow);
+  const allowed = allowListOf(allow);
   const bounds = { ...SEND_LIMITS, ...limits };
 
-  async function send(outgoing: Outgoing, signal: AbortSignal): Promise<Sent> {
+  async function send(outgoing: DeliveryRequest, signal: AbortSignal): Promise<SendResult> {
     const target = targetOf(outgoing.url, allowed);
     if (typeof target === 'string') return { kind: 'failed', error: target };
     const addresses = target.address === undefined ? await lookUp(target, signal) : [target.address];
@@ -69,7 +69,12 @@ export function buildSender({ allow, resolve = resolveByDns, limits = {} }: Send
 
 type PostBounds = Record<keyof typeof SEND_LIMITS, number> & { readonly signal: AbortSignal };
 
-function post({ url, host }: Target, addresses: readonly string[], { headers, body }: Outgoing, bounds: PostBounds) {
+function post(
+  { url, host }: Target,
+  addresses: readonly string[],
+  { headers, body }: DeliveryRequest,
+  bounds: PostBounds,
+) {
   const isTls = url.protocol === 'https:';
   const options: RequestOptions = {
     method: 'POST',
@@ -81,7 +86,7 @@ function post({ url, host }: Target, addresses: readonly string[], { headers, bo
     signal: bounds.signal,
     agent: isTls ? new HttpsAgent({ keepAlive: false, maxCachedSessions: 0 }) : new HttpAgent({ keepAlive: false }),
   };
-  return new Promise<Sent>((resolve, reject) => {
+  return new Promise<SendResult>((resolve, reject) => {
     const request = isTls ? httpsRequest(options) : httpRequest(options);
     const connecting = setTimeout(() => {
       request.destroy(Object.assign(new Error('no connection'), { code: 'ETIMEDOUT' }));
@@ -112,7 +117,7 @@ function lookupOf(addresses: readonly string[]): LookupFunction {
 }
 
 /** The status, and the beginning of the body: of a longer one no more is read. */
-async function answerOf(response: IncomingMessage, { responseBytes, keptCharacters }: PostBounds): Promise<Sent> {
+async function answerOf(response: IncomingMessage, { responseBytes, keptCharacters }: PostBounds): Promise<SendResult> {
   const { statusCode: status = 0, headers } = response;
   const chunks: Buffer[] = [];
   let length = 0;

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import type { Outgoing, Sent, WebhookSender } from '../../core/webhooks/sender.ts';
+import type { DeliveryRequest, SendResult, WebhookSender } from '../../core/webhooks/sender.ts';
 import { switchedLeadership } from '../../test/kits/plane/switched-leadership.ts';
 import { buildWorkspaceKit } from '../../test/kits/plane/workspace-kit.ts';
 import { startWebhooks } from './webhooks.ts';
 
-const ANSWERED: Sent = { kind: 'answered', status: 200, text: 'ok' };
+const ANSWERED: SendResult = { kind: 'answered', status: 200, text: 'ok' };
 const slow = 'https://slow.example.com/';
 const fast = 'https://fast.example.com/';
 
 async function startKit() {
   const kit = await buildWorkspaceKit();
-  const received: Outgoing[] = [];
+  const received: DeliveryRequest[] = [];
   const sender: WebhookSender = {
     send(outgoing, signal) {
       received.push(outgoing);

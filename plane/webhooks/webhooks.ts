@@ -1,4 +1,4 @@
-import { eachLed, LEADS_ALL, type Leading, whereLed } from '../../core/base/leading.ts';
+import { asLeader, eachLedWorkspace, type Leader, SOLE_LEADER } from '../../core/base/leader.ts';
 import type { Commit } from '../../core/base/ports.ts';
 import { attemptDelivery } from '../../core/webhooks/attempt.ts';
 import { queueEvents } from '../../core/webhooks/queue.ts';
@@ -6,7 +6,7 @@ import type { WebhookSender } from '../../core/webhooks/sender.ts';
 import { removeOldDeliveries } from '../../core/webhooks/upkeep.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { type Job, type ObserveJob, startJobs } from '../jobs.ts';
-import { type Leadership, leadsAll } from '../leadership.ts';
+import { type Leadership, soleLeadership } from '../leadership.ts';
 import { every } from '../periodic.ts';
 import { DueDeliveries, type DueDelivery } from './due.ts';
 
@@ -23,7 +23,7 @@ type WebhookServices = Pick<Services, 'store' | 'clock' | 'log' | 'keys' | 'sett
 export function startWebhooks(
   services: WebhookServices,
   sender: WebhookSender,
-  leadership: Pick<Leadership, 'leads' | 'under' | 'onChange'> = leadsAll,
+  leadership: Pick<Leadership, 'leads' | 'under' | 'onChange'> = soleLeadership,
 ) {
   const { store, log } = services;
   const due = new DueDeliveries();
@@ -44,14 +44,14 @@ export function startWebhooks(
       queueing.job,
       sending.job,
       every('remove old webhook deliveries', HOUR_MS, services, () =>
-        eachLed(leadership, services, (workspace, led) => removeOldDeliveries(led, workspace)),
+        eachLedWorkspace(leadership, services, (workspace, led) => removeOldDeliveries(led, workspace)),
       ),
     ],
     { ...services, leadership },
   );
 
   function begin(delivery: DueDelivery): void {
-    const flight = whereLed(leadership, services, delivery.workspace, (led) =>
+    const flight = asLeader(leadership, services, delivery.workspace, (led) =>
       attemptDelivery(led, sender, delivery, aborter.signal),
     )
       .catch((error: unknown) => {
@@ -83,7 +83,7 @@ export function startWebhooks(
 }
 
 /** Looks at the logs of all workspaces at first and each minute, and at once at one that was written to. */
-function queueingJob(services: Pick<Services, 'store' | 'clock' | 'settings'>, leading: Leading) {
+function queueingJob(services: Pick<Services, 'store' | 'clock' | 'settings'>, leading: Leader) {
   const { clock } = services;
   const written = new Set<string>();
   const from = new Map<string, number>();
@@ -98,12 +98,12 @@ function queueingJob(services: Pick<Services, 'store' | 'clock' | 'settings'>, l
     async run() {
       if (clock.now() >= nextSweepAt) {
         nextSweepAt = clock.now() + MINUTE_MS;
-        await eachLed(leading, services, (workspace, led) => queueEvents(led, workspace, from));
+        await eachLedWorkspace(leading, services, (workspace, led) => queueEvents(led, workspace, from));
       }
       const chosen = [...written];
       written.clear();
       for (const workspace of chosen) {
-        await whereLed(leading, services, workspace, (led) => queueEvents(led, workspace, from));
+        await asLeader(leading, services, workspace, (led) => queueEvents(led, workspace, from));
       }
       return nextSweepAt;
     },
@@ -145,7 +145,7 @@ function sendingJob(
     async run() {
       if (!isLoaded) {
         // Loads all workspaces, also those that another plane leads: a plane that takes them over has nothing to read.
-        await eachLed(LEADS_ALL, services, async (workspace) => {
+        await eachLedWorkspace(SOLE_LEADER, services, async (workspace) => {
           for (const delivery of (await store.list(workspace, 'WebhookDelivery')).items) due.note(delivery);
         });
         isLoaded = true;

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
-import { placeOf } from '../datagrams.ts';
+import { socketAddressOf } from '../datagrams.ts';
 import { BurstSocket } from './burst-socket.ts';
 import { openDatagramBatch } from './datagram-batch.ts';
 import { udpHandleOf } from './udp-handle.ts';
@@ -30,7 +30,7 @@ it.skipIf(process.platform !== 'linux')(
     wireguard.bind(0, '127.0.0.1');
     await once(wireguard, 'listening');
     const { port } = wireguard.address();
-    const there = placeOf('127.0.0.1', port);
+    const there = socketAddressOf('127.0.0.1', port);
     const strangers = new Set<string>();
     // What arrives goes back: the window is full until the last packet.
     const socket = await BurstSocket.open({
@@ -90,7 +90,7 @@ it.skipIf(process.platform !== 'linux')('hands on what was sent as one as one, o
   const handle = udpHandleOf(sender);
   if (batch === undefined || handle === undefined) throw new Error('There is no batch.');
   const burst = Uint8Array.from({ length: 5_000 }, (_, at) => at % 251);
-  batch.put(burst, placeOf('127.0.0.1', socket.port), 1_312);
+  batch.put(burst, socketAddressOf('127.0.0.1', socket.port), 1_312);
   batch.send(handle.fd);
   await expect.poll(() => seen.at(-1)).toEqual([burst, 1_312]);
   expect(drained.at(-1)).toBe(seen.length);

@@ -1,5 +1,5 @@
 import type { RemoteInfo, Socket } from 'node:dgram';
-import { type DatagramOptions, type DatagramSocket, type Place, placeOf } from '../datagrams.ts';
+import { type DatagramOptions, type DatagramSocket, type SocketAddress, socketAddressOf } from '../datagrams.ts';
 import { boundSocket, closed, sendApart } from '../plain/udp-socket.ts';
 import { countOf } from '../segments.ts';
 import { ArrivalSignal } from './arrival-signal.ts';
@@ -54,7 +54,7 @@ export class BurstSocket implements DatagramSocket {
     return new BurstSocket(options, await boundSocket(options));
   }
 
-  send(bytes: Uint8Array, segment: number, to: Place): void {
+  send(bytes: Uint8Array, segment: number, to: SocketAddress): void {
     if (this.#closing !== undefined) return;
     this.#count(countOf(bytes, segment));
     if (!this.#putIntoBatch(bytes, segment, to)) sendApart(this.#socket, bytes, segment, to);
@@ -75,7 +75,7 @@ export class BurstSocket implements DatagramSocket {
   }
 
   /** Leaves at the end of the callback that is running: a read of the relay's connection brings many packets. */
-  #putIntoBatch(bytes: Uint8Array, segment: number, to: Place): boolean {
+  #putIntoBatch(bytes: Uint8Array, segment: number, to: SocketAddress): boolean {
     const busy = this.#busy;
     if (busy === undefined) return false;
     if (!busy.batch.put(bytes, to, segment)) {
@@ -95,7 +95,7 @@ export class BurstSocket implements DatagramSocket {
 
   #receive(datagram: Uint8Array, { address, port }: RemoteInfo): void {
     if (this.#closing !== undefined) return;
-    this.#options.onDatagrams(datagram, 0, placeOf(address, port));
+    this.#options.onDatagrams(datagram, 0, socketAddressOf(address, port));
     this.#count(1);
   }
 

@@ -2,7 +2,7 @@ import { createSocket, type Socket, type SocketType } from 'node:dgram';
 import { once } from 'node:events';
 import koffi from 'koffi';
 import { afterEach, describe, expect, it } from 'vitest';
-import { placeOf } from '../datagrams.ts';
+import { socketAddressOf } from '../datagrams.ts';
 import { partsOf } from '../segments.ts';
 import { DatagramBatch, openDatagramBatch } from './datagram-batch.ts';
 import { udpHandleOf } from './udp-handle.ts';
@@ -49,7 +49,7 @@ describe.skipIf(process.platform !== 'linux')('many datagrams with one system ca
   ] as const)('go and come with their bytes and sources over %s', async (type, address) => {
     const [here, there] = [await bound(type, address), await bound(type, address)];
     const batch = await newBatch();
-    const to = placeOf(address, there.port);
+    const to = socketAddressOf(address, there.port);
     const sent = Array.from({ length: batch.capacity }, (_, n) => Uint8Array.of(n, n + 1, ...new Uint8Array(n % 50)));
     for (const bytes of sent) expect(batch.put(bytes, to)).toBe(true);
     expect(batch.put(Uint8Array.of(1), to)).toBe(false);
@@ -63,11 +63,11 @@ describe.skipIf(process.platform !== 'linux')('many datagrams with one system ca
   it('refuse one that is too long, and leave out one that cannot be sent', async () => {
     const [here, there] = [await bound('udp4', '127.0.0.1'), await bound('udp4', '127.0.0.1')];
     const batch = await newBatch();
-    const target = placeOf('127.0.0.1', there.port);
+    const target = socketAddressOf('127.0.0.1', there.port);
     expect(batch.put(new Uint8Array(MAX_BYTES + 1), target)).toBe(false);
     batch.put(Uint8Array.of(1), target);
     // A socket on a loopback address has no way there.
-    batch.put(Uint8Array.of(2), placeOf('192.0.2.1', 9));
+    batch.put(Uint8Array.of(2), socketAddressOf('192.0.2.1', 9));
     batch.put(Uint8Array.of(3), target);
     batch.send(here.fd);
     expect(batch.receive(there.fd)).toBe(2);
@@ -112,7 +112,7 @@ describe.skipIf(process.platform !== 'linux')('coalesced datagrams', () => {
       observed(counts, () => false),
       'coalesced',
     );
-    const [toThere, toOther] = [placeOf(address, there.port), placeOf(address, other.port)];
+    const [toThere, toOther] = [socketAddressOf(address, there.port), socketAddressOf(address, other.port)];
     // A shorter one ends a message, a longer one begins another, as does another target; an empty one stands alone.
     const sent = [10, 10, 10, 7, 7, 7, 9, 0, 9].map((length, n) => new Uint8Array(length).fill(n));
     for (const bytes of sent) batch.put(bytes, toThere);
@@ -132,7 +132,7 @@ describe.skipIf(process.platform !== 'linux')('coalesced datagrams', () => {
       observed(counts, () => false),
       'coalesced',
     );
-    const target = placeOf('127.0.0.1', there.port);
+    const target = socketAddressOf('127.0.0.1', there.port);
     for (let n = 0; n < 64; n++) batch.put(new Uint8Array(bytes).fill(n), target);
     batch.send(here.fd);
     expect(counts).toEqual([2]);
@@ -150,14 +150,14 @@ describe.skipIf(process.platform !== 'linux')('coalesced datagrams', () => {
     const batch = new DatagramBatch(koffi, 'coalesced');
     batch.receiveCoalesced(there.fd);
     const bytes = Uint8Array.from({ length: 62_000 }, (_, at) => at % 251);
-    expect(batch.put(bytes, placeOf(address, there.port), 1_312)).toBe(true);
-    batch.put(Uint8Array.of(1, 2, 3), placeOf(address, there.port));
+    expect(batch.put(bytes, socketAddressOf(address, there.port), 1_312)).toBe(true);
+    batch.put(Uint8Array.of(1, 2, 3), socketAddressOf(address, there.port));
     batch.send(here.fd);
     expect(batch.receive(there.fd)).toBe(2);
     expect([batch.segment(0), batch.segment(1)]).toEqual([1_312, 0]);
     expect(batch.datagram(0)).toEqual(bytes);
     expect([...batch.datagram(1)]).toEqual([1, 2, 3]);
-    batch.put(batch.datagram(0), placeOf(address, beyond.port), batch.segment(0));
+    batch.put(batch.datagram(0), socketAddressOf(address, beyond.port), batch.segment(0));
     batch.send(there.fd);
     const arrived = Array.from({ length: 4 }, () => received(batch, beyond.fd)).flat();
     expect(arrived.map((datagram) => datagram.bytes)).toEqual([...partsOf(bytes, 1_312)]);
@@ -167,7 +167,7 @@ describe.skipIf(process.platform !== 'linux')('coalesced datagrams', () => {
     const [here, there] = [await bound('udp4', '127.0.0.1'), await bound('udp4', '127.0.0.1')];
     const batch = new DatagramBatch(koffi, 'coalesced');
     batch.receiveCoalesced(there.fd);
-    const target = placeOf('127.0.0.1', there.port);
+    const target = socketAddressOf('127.0.0.1', there.port);
     const burst = new Uint8Array(62_000).fill(9);
     const taken = Array.from({ length: 6 }, () => batch.put(burst, target, 1_312));
     expect(taken).toEqual([true, true, true, true, false, false]);
@@ -180,7 +180,7 @@ describe.skipIf(process.platform !== 'linux')('coalesced datagrams', () => {
   it('are sent apart when Linux would not take so many as one', async () => {
     const [here, there] = [await bound('udp4', '127.0.0.1'), await bound('udp4', '127.0.0.1')];
     const batch = new DatagramBatch(koffi, 'coalesced');
-    const target = placeOf('127.0.0.1', there.port);
+    const target = socketAddressOf('127.0.0.1', there.port);
     expect(batch.put(new Uint8Array(65).fill(1), target, 1)).toBe(true);
     batch.send(here.fd);
     const arrived = Array.from({ length: 5 }, () => received(batch, there.fd)).flat();
@@ -194,7 +194,7 @@ describe.skipIf(process.platform !== 'linux')('coalesced datagrams', () => {
       observed(counts, () => counts.length === 1),
       'coalesced',
     );
-    const target = placeOf('127.0.0.1', there.port);
+    const target = socketAddressOf('127.0.0.1', there.port);
     for (const _ of ['refused', 'taken']) {
       for (const n of [1, 2, 3]) batch.put(Uint8Array.of(n), target);
       batch.send(here.fd);

@@ -1,8 +1,8 @@
-import type { Place } from '../datagrams.ts';
+import type { SocketAddress } from '../datagrams.ts';
 import { countOf, MAX_COALESCED, partsOf } from '../segments.ts';
-import { Incoming, Source } from './incoming.ts';
 import { type Koffi, loadKoffi } from './libc.ts';
 import { Messages } from './messages.ts';
+import { ReceiveSlots, Source } from './receive-slots.ts';
 
 /** Messages in one system call. */
 const SLOTS = 64;
@@ -46,14 +46,14 @@ export class DatagramBatch {
   readonly #send: (fd: number, messages: bigint, count: number, flags: number) => number;
   readonly #setOption: (fd: number, level: number, option: number, value: Int32Array, length: number) => number;
   readonly #maxBytes: number;
-  readonly #incoming: Incoming;
+  readonly #incoming: ReceiveSlots;
   readonly #outgoing: Messages;
   /** Messages and bytes that wait to be sent. */
   #queued = 0;
   #filled = 0;
   #isCoalescing: boolean;
   /** The last message, while more can join it. */
-  #last: { readonly to: Place; readonly segment: number; count: number; bytes: number } | undefined;
+  #last: { readonly to: SocketAddress; readonly segment: number; count: number; bytes: number } | undefined;
 
   constructor(koffi: Koffi, maxBytes: number | 'coalesced') {
     const libc = koffi.load(null);
@@ -66,7 +66,7 @@ export class DatagramBatch {
     this.slots = maxBytes === 'coalesced' ? COALESCED_SLOTS : SLOTS;
     this.capacity = SLOTS + 1;
     const sendBytes = maxBytes === 'coalesced' ? COALESCED_DATA_BYTES : this.capacity * maxBytes;
-    this.#incoming = new Incoming(koffi, this.slots, maxBytes === 'coalesced' ? COALESCED_SLOT_BYTES : maxBytes);
+    this.#incoming = new ReceiveSlots(koffi, this.slots, maxBytes === 'coalesced' ? COALESCED_SLOT_BYTES : maxBytes);
     this.#outgoing = new Messages(koffi, this.capacity, sendBytes);
   }
 
@@ -103,7 +103,7 @@ export class DatagramBatch {
    * Copies a datagram, or coalesced ones, to leave with the next `send`. Those that follow each other join by the identity of
    * their place. @returns false when it is too long, there is no room, or its place has a zone
    */
-  put(bytes: Uint8Array, to: Place, segment = 0): boolean {
+  put(bytes: Uint8Array, to: SocketAddress, segment = 0): boolean {
     const { length } = bytes;
     if (hasZone(to)) return false;
     if (segment > 0 && (!this.#isCoalescing || length > MAX_MESSAGE_BYTES || countOf(bytes, segment) > MAX_COALESCED)) {
@@ -141,7 +141,7 @@ export class DatagramBatch {
     this.#last = undefined;
   }
 
-  #putApart(bytes: Uint8Array, to: Place, segment: number): boolean {
+  #putApart(bytes: Uint8Array, to: SocketAddress, segment: number): boolean {
     if (this.#queued + countOf(bytes, segment) > this.capacity) return false;
     if (this.#filled + bytes.length > this.#outgoing.data.length) return false;
     for (const part of partsOf(bytes, segment)) if (!this.put(part, to)) return false;
@@ -149,7 +149,7 @@ export class DatagramBatch {
   }
 
   /** A message of its own, which others may join when it is one datagram. */
-  #begin(length: number, to: Place, segment: number): void {
+  #begin(length: number, to: SocketAddress, segment: number): void {
     const message = this.#queued++;
     this.#outgoing.place(message, this.#filled, length);
     if (to instanceof Source) this.#outgoing.name(message, to.name);
@@ -160,7 +160,7 @@ export class DatagramBatch {
   }
 
   /** All datagrams of a message are of one length, but the last may be shorter. */
-  #coalesce(length: number, to: Place): boolean {
+  #coalesce(length: number, to: SocketAddress): boolean {
     const last = this.#last;
     if (last?.to !== to || length === 0 || length > last.segment) return false;
     if (last.count === MAX_COALESCED || last.bytes + length > MAX_MESSAGE_BYTES) return false;
@@ -174,6 +174,6 @@ export class DatagramBatch {
 }
 
 /** A name of the system has the number of the zone; here there is its text alone. */
-function hasZone(to: Place): boolean {
+function hasZone(to: SocketAddress): boolean {
   return to.ip.length === 16 && !(to instanceof Source) && to.address.includes('%');
 }

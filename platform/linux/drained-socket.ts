@@ -1,5 +1,5 @@
 import type { RemoteInfo, Socket } from 'node:dgram';
-import { type DatagramOptions, type DatagramSocket, type Place, placeOf } from '../datagrams.ts';
+import { type DatagramOptions, type DatagramSocket, type SocketAddress, socketAddressOf } from '../datagrams.ts';
 import { PlainSocket } from '../plain/datagrams.ts';
 import { boundSocket, closed, sendApart } from '../plain/udp-socket.ts';
 import { type DatagramBatch, openDatagramBatch } from './datagram-batch.ts';
@@ -42,7 +42,7 @@ class DrainedSocket implements DatagramSocket {
     socket.on('message', (datagram, source) => this.#receive(datagram, source));
   }
 
-  send(bytes: Uint8Array, segment: number, to: Place): void {
+  send(bytes: Uint8Array, segment: number, to: SocketAddress): void {
     if (this.#closing !== undefined) return;
     // Datagrams that are sent meanwhile leave with the batch that was read.
     if (this.#isDraining && this.#batch.put(bytes, to, segment)) return;
@@ -58,7 +58,7 @@ class DrainedSocket implements DatagramSocket {
     if (this.#closing !== undefined) return;
     this.#isDraining = true;
     try {
-      this.#onDatagrams(datagram, 0, placeOf(address, port));
+      this.#onDatagrams(datagram, 0, socketAddressOf(address, port));
       this.#drain();
     } finally {
       this.#isDraining = false;

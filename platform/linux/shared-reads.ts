@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import { plainStreams } from '../plain/streams.ts';
 import type { OnBytes } from '../streams.ts';
 
-interface Handled {
+interface HandleOwner {
   _handle: object | null;
 }
 
@@ -12,7 +12,7 @@ interface Handled {
  * future Node hide the handle, it is read as elsewhere.
  */
 export function readShared(accepted: Socket, buffer: Uint8Array, onBytes: OnBytes): Socket {
-  const owner = accepted as unknown as Handled;
+  const owner = accepted as unknown as HandleOwner;
   const handle = owner._handle;
   if (handle === null || handle === undefined) return plainStreams.read(accepted, buffer, onBytes);
   owner._handle = null;

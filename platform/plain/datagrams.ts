@@ -1,5 +1,11 @@
 import type { Socket } from 'node:dgram';
-import { type DatagramOptions, type DatagramSocket, type Datagrams, type Place, placeOf } from '../datagrams.ts';
+import {
+  type DatagramOptions,
+  type DatagramSocket,
+  type Datagrams,
+  type SocketAddress,
+  socketAddressOf,
+} from '../datagrams.ts';
 import { boundSocket, closed, sendApart } from './udp-socket.ts';
 
 /** An event and a system call for each datagram. */
@@ -16,11 +22,11 @@ export class PlainSocket implements DatagramSocket {
     this.port = socket.address().port;
     this.#socket = socket;
     socket.on('message', (datagram, { address, port }) => {
-      if (this.#closing === undefined) onDatagrams(datagram, 0, placeOf(address, port));
+      if (this.#closing === undefined) onDatagrams(datagram, 0, socketAddressOf(address, port));
     });
   }
 
-  send(bytes: Uint8Array, segment: number, to: Place): void {
+  send(bytes: Uint8Array, segment: number, to: SocketAddress): void {
     if (this.#closing === undefined) sendApart(this.#socket, bytes, segment, to);
   }
 

@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { lookup } from 'node:dns';
 import { isIP } from 'node:net';
-import type { DatagramOptions, Place } from '../datagrams.ts';
+import type { DatagramOptions, SocketAddress } from '../datagrams.ts';
 import { partsOf } from '../segments.ts';
 
 /** A UDP socket of Node's of one family alone, bound. */
@@ -35,7 +35,7 @@ export async function boundSocket(options: DatagramOptions): Promise<Socket> {
 }
 
 /** Copies: what the kernel does not take at once waits in Node. */
-export function sendApart(socket: Socket, bytes: Uint8Array, segment: number, to: Place): void {
+export function sendApart(socket: Socket, bytes: Uint8Array, segment: number, to: SocketAddress): void {
   for (const datagram of partsOf(bytes, segment)) socket.send(new Uint8Array(datagram), to.port, to.address);
 }
 

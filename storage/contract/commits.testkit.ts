@@ -39,10 +39,10 @@ export function commitContract(open: OpenStore): void {
     ])('writes nothing once a record of its basis was %s', async (_what, group, ops) => {
       const store = await opened(open);
       await store.commit(WS, [{ op: 'create', record: draft('a') }], WHY);
-      const basis = { groups: ['MeshPeer', 'MeshPolicy', 'Token/join.'], revision: 1 } as const;
+      const readSet = { groups: ['MeshPeer', 'MeshPolicy', 'Token/join.'], revision: 1 } as const;
       const concluded = (name: string) =>
-        outcome(store.commit(WS, [{ op: 'create', record: draft(name, { kind: 'Token' }) }], { ...WHY, basis }));
-      expect(await concluded('t1')).toEqual(expect.not.objectContaining({ basis: expect.anything() }));
+        outcome(store.commit(WS, [{ op: 'create', record: draft(name, { kind: 'Token' }) }], { ...WHY, readSet }));
+      expect(await concluded('t1')).toEqual(expect.not.objectContaining({ readSet: expect.anything() }));
       expect(await concluded('t2')).toMatchObject({ revision: 3 });
       // In the same transaction as the commit that is refused.
       const [, refused] = await Promise.all([store.commit(WS, ops, WHY), concluded('t3')]);

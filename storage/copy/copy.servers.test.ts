@@ -9,8 +9,8 @@ import { draft, outcome, START, testClock, WHY, WS } from '../contract/kit.ts';
 import { openStore, storeAt } from '../open.ts';
 import { verifyDatabase } from '../sqlite/verify/verify.ts';
 import { copyStore } from './copy.ts';
+import type { CopySource } from './copy-ends.ts';
 import { answersOf, fill, writeOn } from './filled.testkit.ts';
-import type { CopySource } from './place.ts';
 
 describe.skipIf(!hasMongod)('between a file and a replica set', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'mesh-copy-'));

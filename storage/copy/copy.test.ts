@@ -8,8 +8,8 @@ import { draft, START, testClock, WHY, WS } from '../contract/kit.ts';
 import { openStore, storeAt } from '../open.ts';
 import { verifyDatabase } from '../sqlite/verify/verify.ts';
 import { copyStore } from './copy.ts';
+import type { CopyTarget } from './copy-ends.ts';
 import { answersOf, fill, writeOn } from './filled.testkit.ts';
-import type { CopyTarget } from './place.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'mesh-copy-'));
 const filled = path.join(folder, 'filled.db');

@@ -1,9 +1,9 @@
 import { rootAt } from '../../core/audit/keep-checkpoints.ts';
 import { unavailable } from '../unavailable.ts';
 import { type Contents, PARTS, type Part, type Rows } from './contents.ts';
+import type { CopySource, CopyTarget, TargetState } from './copy-ends.ts';
 import { difference, digestsOf, strays, type WorkspaceDigest } from './digest.ts';
-import { copiedElsewhere } from './moved.ts';
-import type { CopySource, CopyTarget, Found } from './place.ts';
+import { copiedElsewhere } from './move-note.ts';
 
 export interface CopyOptions {
   readonly source: CopySource;
@@ -25,7 +25,7 @@ export interface Progress {
   readonly of: number;
 }
 
-export interface Copied {
+export interface CopyResult {
   readonly workspaces: readonly WorkspaceDigest[];
   /** Where what was in the place of the target is now. */
   readonly aside: string | undefined;
@@ -38,7 +38,7 @@ export interface Copied {
  *
  * @throws StoreError `unavailable` that says what is in the way; then the source is as it was
  */
-export async function copyStore(options: CopyOptions): Promise<Copied> {
+export async function copyStore(options: CopyOptions): Promise<CopyResult> {
   const { source, target, installation, keys, now, progress } = options;
   const before = await source.moved();
   const found = await target.find();
@@ -53,7 +53,7 @@ export async function copyStore(options: CopyOptions): Promise<Copied> {
     await target.begin({ installation, from: source.place, at: now }, keys);
     await copyAll(source, target, progress);
     const written = await target.written();
-    const workspaces = await compared(source, written, progress);
+    const workspaces = await comparedDigests(source, written, progress);
     await options.whole?.(written);
     await source.retire({ ...moved, done: true });
     return { workspaces, aside: await target.finish() };
@@ -64,7 +64,7 @@ export async function copyStore(options: CopyOptions): Promise<Copied> {
 }
 
 /** @throws StoreError `unavailable` */
-function requireFree(found: Found, place: string, installation: string): void {
+function requireFree(found: TargetState, place: string, installation: string): void {
   if (found.is === 'used') {
     throw unavailable(`${place} is not empty, so nothing was changed: name an empty one`);
   }
@@ -138,7 +138,7 @@ function sizeOf(row: Rows[Part]): number {
 }
 
 /** Reads both, side by side. @throws StoreError `unavailable` where they differ */
-async function compared(
+async function comparedDigests(
   source: CopySource,
   written: Contents,
   progress: CopyOptions['progress'],

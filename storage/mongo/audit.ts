@@ -1,7 +1,7 @@
 import type { ClientSession, Filter } from 'mongodb';
 import type { AuditEntry, AuditQuery } from '../../core/base/ports.ts';
 import type { Entry } from '../apply-batch.ts';
-import { isAskedFor } from '../audit-filter.ts';
+import { matchesQuery } from '../audit-filter.ts';
 import { parseStored } from '../body.ts';
 import type { Collections, Connection } from './connect.ts';
 import { type EntryDoc, entryId } from './documents.ts';
@@ -24,7 +24,7 @@ export function queryAudit(connection: Connection, ws: string, query: AuditQuery
     for await (const { _id, entry: text } of entries) {
       if (found.length >= limit) break;
       const entry: AuditEntry = { seq: _id.seq, ...parseStored<Entry>(text) };
-      if (isAskedFor(entry, query)) found.push(entry);
+      if (matchesQuery(entry, query)) found.push(entry);
     }
     return found;
   });

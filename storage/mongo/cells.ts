@@ -1,7 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { type Filter, ObjectId } from 'mongodb';
 import type { Clock } from '../../core/base/ports.ts';
-import type { Cell, Cells, Judged } from '../../core/base/shared.ts';
+import type { Cell, Cells, CellUpdate } from '../../core/base/shared.ts';
 import { unavailable } from '../unavailable.ts';
 import type { Connection } from './connect.ts';
 import { type CellDoc, goneAfter } from './documents.ts';
@@ -11,7 +11,7 @@ import { isDuplicate } from './errors.ts';
 const PAUSE_MS = 20;
 const PATIENCE_MS = 5_000;
 
-type Judge<T, R> = (cell: Cell<T> | undefined) => Judged<T, R>;
+type CellDecision<T, R> = (cell: Cell<T> | undefined) => CellUpdate<T, R>;
 
 /**
  * Cells as one document each. A change reads it, judges, and writes where the document is still the one that was read; of
@@ -34,7 +34,7 @@ export function cellsIn<T>(
     return value === undefined ? undefined : { value, expiresAt: doc.expiresAt, tags: doc.tags };
   }
 
-  async function changeOnce<R>(_id: string, judge: Judge<T, R>): Promise<{ readonly result: R } | undefined> {
+  async function changeOnce<R>(_id: string, judge: CellDecision<T, R>): Promise<{ readonly result: R } | undefined> {
     const doc = await run((session) => cells.findOne({ _id }, { session }));
     const before = cellOf(doc);
     const { cell, result } = judge(before);
@@ -66,7 +66,7 @@ export function cellsIn<T>(
     });
   }
 
-  async function changeInTurn<R>(_id: string, judge: Judge<T, R>): Promise<R> {
+  async function changeInTurn<R>(_id: string, judge: CellDecision<T, R>): Promise<R> {
     const deadline = performance.now() + PATIENCE_MS;
     for (;;) {
       const done = await changeOnce(_id, judge);

@@ -13,7 +13,7 @@ import {
 } from 'mongodb';
 import { StoreError } from '../../core/base/ports.ts';
 import { unavailable } from '../unavailable.ts';
-import { buildEndAbandoned } from './abandoned.ts';
+import { buildEndAbandoned } from './abandoned-transactions.ts';
 import type {
   CallDoc,
   CellDoc,
@@ -25,12 +25,12 @@ import type {
   MessageDoc,
   RecordDoc,
   SchemaDoc,
-  TurnDoc,
   VersionDoc,
   WorkspaceDoc,
+  WriteQueueDoc,
 } from './documents.ts';
-import { asStoreError, canStartAgain, isHeldUp, isOutcomeUnknown, isPassing } from './errors.ts';
-import { type Seen, unreached, wrongSet } from './unreached.ts';
+import { asStoreError, isBlocked, isOutcomeUnknown, isRetryable, isTransient } from './errors.ts';
+import { type Topology, unreachableReason, wrongSet } from './unreachable.ts';
 
 /** The database for a URL that names none. */
 const DEFAULT_DATABASE = 'mesh';
@@ -44,10 +44,10 @@ const CONNECT_MS = 4_000;
 /** A server that has only just started says for a moment that it is in no set. */
 const WRONG_SET_MS = 3_000;
 /** Between two looks at each member. One that is cut off without a word is given up after this and the time to connect. */
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 const APP_NAME = 'meshd';
 /** A writer that another one has blocked for so long checks whether that one still runs. */
-const HELD_UP_MS = 1_000;
+const BLOCKED_MS = 1_000;
 /** Between two tries, at random up to this: two control planes that met at a workspace do not meet again. */
 const PAUSE_MS = 30;
 /** Until what one member has acknowledged is known to be held by a majority. */
@@ -61,7 +61,7 @@ export interface Collections {
   readonly log: Collection<EntryDoc>;
   readonly checkpoints: Collection<CheckpointDoc>;
   readonly leases: Collection<LeaseDoc>;
-  readonly turns: Collection<TurnDoc>;
+  readonly turns: Collection<WriteQueueDoc>;
   readonly cells: Collection<CellDoc>;
   readonly counts: Collection<CountDoc>;
   readonly calls: Collection<CallDoc>;
@@ -99,7 +99,7 @@ export async function connect(url: string): Promise<Connection> {
   } catch (error) {
     await connection.close();
     if (!(error instanceof MongoServerSelectionError)) throw asStoreError(error);
-    throw unavailable(unreached(error, namedIn(connection.client)), error);
+    throw unavailable(unreachableReason(error, namedIn(connection.client)), error);
   }
 }
 
@@ -129,7 +129,7 @@ function clientOf(url: string): MongoClient {
       retryReads: true,
       serverSelectionTimeoutMS: SELECT_MS,
       connectTimeoutMS: CONNECT_MS,
-      heartbeatFrequencyMS: LOOK_MS,
+      heartbeatFrequencyMS: POLL_MS,
       ignoreUndefined: true,
       promoteBuffers: true,
     });
@@ -150,7 +150,7 @@ async function requireReplicaSet(client: MongoClient): Promise<void> {
 
 /** Rejects where the servers that answer are not the set that is named; else it never settles. @throws StoreError `unavailable` */
 async function refuseWrongSet(client: MongoClient): Promise<never> {
-  let seen: Seen | undefined;
+  let seen: Topology | undefined;
   client.on('topologyDescriptionChanged', ({ newDescription }) => {
     seen = newDescription;
   });
@@ -164,7 +164,7 @@ function namedIn(client: MongoClient): string[] {
   return client.options.hosts.map(String);
 }
 
-interface ServerSaid {
+interface ServerHello {
   readonly setName?: unknown;
   readonly version?: unknown;
   /** Where it was looked for. */
@@ -172,7 +172,7 @@ interface ServerSaid {
 }
 
 /** @throws StoreError `unavailable` for one that keeps no records of a control plane, by what it says of itself */
-export function requireServer({ setName, version, place }: ServerSaid): void {
+export function requireServer({ setName, version, place }: ServerHello): void {
   if (typeof setName !== 'string') {
     throw unavailable(
       `the MongoDB server at ${place} is no member of a replica set: commits need one, of three members best. Start it with --replSet and run rs.initiate().`,
@@ -220,7 +220,7 @@ function connectionOf(client: MongoClient, name: string): Connection {
         try {
           return await query(session);
         } catch (error) {
-          if (isHeldUp(error)) await endAbandoned();
+          if (isBlocked(error)) await endAbandoned();
           throw error;
         } finally {
           keep(session);
@@ -308,8 +308,8 @@ async function inTransaction<T>(
     } catch (error) {
       if (session.inTransaction()) await session.abortTransaction().catch(() => undefined);
       const now = performance.now();
-      if (!canStartAgain(error) || now > deadline) throw error;
-      if (now - begun > HELD_UP_MS) await endAbandoned();
+      if (!isRetryable(error) || now > deadline) throw error;
+      if (now - begun > BLOCKED_MS) await endAbandoned();
       await after(Math.random() * PAUSE_MS);
     }
   }
@@ -321,7 +321,7 @@ async function commit(session: ClientSession, deadline: number): Promise<void> {
       await session.commitTransaction();
       return;
     } catch (error) {
-      if (canStartAgain(error) || !isOutcomeUnknown(error) || performance.now() > deadline) throw error;
+      if (isRetryable(error) || !isOutcomeUnknown(error) || performance.now() > deadline) throw error;
       await after(Math.random() * PAUSE_MS);
     }
   }
@@ -334,7 +334,7 @@ async function patiently<T>(query: () => Promise<T>): Promise<T> {
     try {
       return await query();
     } catch (error) {
-      if (!isPassing(error) || performance.now() > deadline) throw asStoreError(error);
+      if (!isTransient(error) || performance.now() > deadline) throw asStoreError(error);
       await after(Math.random() * PAUSE_MS);
     }
   }

@@ -35,12 +35,12 @@ export function contentsOf(connection: Connection): Contents {
         versions: await versions.countDocuments({ '_id.kind': { $in: WITH_HISTORY } }, { session }),
         checkpoints: await checkpoints.countDocuments({}, { session }),
       })),
-    rows: (workspace, part) => READINGS[part](connection, workspace),
+    rows: (workspace, part) => ROW_READERS[part](connection, workspace),
     tree: (workspace) => treeOf(connection, workspace),
   };
 }
 
-const READINGS: { readonly [P in Part]: (connection: Connection, ws: string) => AsyncIterable<Rows[P]> } = {
+const ROW_READERS: { readonly [P in Part]: (connection: Connection, ws: string) => AsyncIterable<Rows[P]> } = {
   async *log({ log }, ws) {
     const found = log.find({ _id: entriesOf(ws) }, { sort: { _id: 1 }, batchSize: BATCH });
     for await (const { _id, at, commit, revision, hashes, entry } of found) {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { formatInstant } from '../../core/base/time.ts';
-import type { CopySource } from '../copy/place.ts';
+import type { CopySource } from '../copy/copy-ends.ts';
 import { unavailable } from '../unavailable.ts';
 import { type Connection, connect } from './connect.ts';
 import { contentsOf } from './contents.ts';
-import { movedOf, placeOf, touch } from './moved.ts';
+import { databaseText, moveNoteOf, touch } from './move-note.ts';
 import { migrate } from './schema.ts';
 
 /**
@@ -22,14 +22,14 @@ export async function openMongoSource(url: string): Promise<CopySource> {
     throw error;
   }
   const { run, workspaces, schema, transaction } = connection;
-  const place = placeOf(connection);
+  const place = databaseText(connection);
   /** Identifies the process that moves the database; the last one that began owns the move. */
   const id = randomUUID();
   let isHeld = false;
   return {
     ...contentsOf(connection),
     place,
-    moved: () => movedOf(connection),
+    moved: () => moveNoteOf(connection),
     async hold(moved) {
       await requireNobody(connection, place);
       isHeld = true;

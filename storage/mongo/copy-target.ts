@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { type AnyBulkWriteOperation, Collection } from 'mongodb';
-import type { CopyTarget } from '../copy/place.ts';
+import type { CopyTarget } from '../copy/copy-ends.ts';
 import { unavailable } from '../unavailable.ts';
 import { type Connection, connect } from './connect.ts';
 import { contentsOf } from './contents.ts';
 import { installationIn } from './installation.ts';
-import { copyMarkOf, movedOf, placeOf } from './moved.ts';
+import { copyMarkOf, databaseText, moveNoteOf } from './move-note.ts';
 import { migrate } from './schema.ts';
-import { WRITINGS } from './write-rows.ts';
+import { ROW_WRITERS } from './write-rows.ts';
 
 /** A database, which says of itself that it is no whole one until it is. @throws StoreError `unavailable` */
 export async function openMongoTarget(url: string): Promise<CopyTarget> {
   const connection = await connect(url);
   const { run, workspaces, schema, transaction } = connection;
-  const place = placeOf(connection);
+  const place = databaseText(connection);
   /** Identifies the process that copies; the last one that began owns the copy. */
   const id = randomUUID();
   let wasEmpty = false;
@@ -24,7 +24,7 @@ export async function openMongoTarget(url: string): Promise<CopyTarget> {
   return {
     place,
     async find() {
-      const [mark, moved] = [await copyMarkOf(connection), await movedOf(connection)];
+      const [mark, moved] = [await copyMarkOf(connection), await moveNoteOf(connection)];
       if (mark) return { is: 'unfinished', mark };
       if (moved?.done) return { is: 'retired', contents: contentsOf(connection) };
       wasEmpty = !moved && !(await hasDocuments(connection));
@@ -52,7 +52,7 @@ export async function openMongoTarget(url: string): Promise<CopyTarget> {
     },
     async write({ name }, part, rows) {
       requireLast(await copyMarkOf(connection));
-      const operations = WRITINGS[part](name, rows as never) as AnyBulkWriteOperation[];
+      const operations = ROW_WRITERS[part](name, rows as never) as AnyBulkWriteOperation[];
       // Written twice where an answer was lost: it is the same both times.
       const collection = connection[part] as unknown as Collection;
       await run((session) => collection.bulkWrite(operations, { session, ordered: false }));

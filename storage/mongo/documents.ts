@@ -1,7 +1,7 @@
 import { type Binary, type Filter, MaxKey, type ObjectId } from 'mongodb';
 import type { Kind, RecordKey } from '../../core/base/record.ts';
 import { foldName } from '../../core/base/record.ts';
-import type { CopyMark, Moved } from '../copy/moved.ts';
+import type { CopyMark, MoveNote } from '../copy/move-note.ts';
 
 /** Where a workspace stands: moved on by each write to it, in the transaction of that write. */
 export interface WorkspaceDoc {
@@ -81,7 +81,7 @@ export interface LeaseDoc {
 }
 
 /** Processes that write to a workspace by turns, the first of which has the turn. */
-export interface TurnDoc {
+export interface WriteQueueDoc {
   /** The name of the workspace. */
   readonly _id: string;
   /** `until` is by the clock of the server, which drops those that did not renew theirs. */
@@ -89,7 +89,7 @@ export interface TurnDoc {
 }
 
 /** State that control planes share beside the records; each document is removed some time after its end. */
-interface Ending {
+interface ExpiringDoc {
   readonly gone: Date;
 }
 
@@ -101,7 +101,7 @@ export function goneAfter(expiresAt: number): Date {
   return new Date(expiresAt + CLEARED_MS);
 }
 
-export interface CellDoc extends Ending {
+export interface CellDoc extends ExpiringDoc {
   /** The space, a colon and the key. */
   readonly _id: string;
   /** JSON. */
@@ -112,13 +112,13 @@ export interface CellDoc extends Ending {
   readonly stamp: ObjectId;
 }
 
-export interface CountDoc extends Ending {
+export interface CountDoc extends ExpiringDoc {
   readonly _id: string;
   readonly count: number;
 }
 
 /** A call of an agent or of a program. */
-export interface CallDoc extends Ending {
+export interface CallDoc extends ExpiringDoc {
   readonly ws: string;
   readonly caller: string;
   readonly family: string;
@@ -127,7 +127,7 @@ export interface CallDoc extends Ending {
 }
 
 /** A message from one control plane to the others. */
-export interface MessageDoc extends Ending {
+export interface MessageDoc extends ExpiringDoc {
   readonly _id: ObjectId;
   /** Names the connection that it was posted by. */
   readonly from: string;
@@ -145,7 +145,7 @@ export interface SchemaDoc {
   /** Counts the workspaces that were made, and the moves: each two of them meet here. */
   readonly begun?: number;
   /** `run` is that of the process that copies. */
-  readonly moved?: Moved & { readonly run?: string };
+  readonly moved?: MoveNote & { readonly run?: string };
   readonly copy?: CopyMark & { readonly run: string };
 }
 

@@ -12,7 +12,7 @@ export function isDuplicate(error: unknown): boolean {
 }
 
 /** True if no part of a transaction was written and it can be retried. Two that begin the same log meet at its first entry. */
-export function canStartAgain(error: unknown): boolean {
+export function isRetryable(error: unknown): boolean {
   if (!(error instanceof MongoError)) return false;
   const isConflict = error instanceof MongoServerError && error.code === WRITE_CONFLICT;
   return error.hasErrorLabel('TransientTransactionError') || isConflict || isDuplicate(error);
@@ -21,19 +21,19 @@ export function canStartAgain(error: unknown): boolean {
 /**
  * True if an operation reached its time limit: a transaction of another writer has changed the same documents and is not over.
  */
-export function isHeldUp(error: unknown): boolean {
+export function isBlocked(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === MAX_TIME_EXPIRED;
 }
 
 /** HostUnreachable, HostNotFound, MaxTimeMSExpired, NetworkTimeout, ShutdownInProgress, ReadConcernMajorityNotAvailableYet, PrimarySteppedDown, SnapshotTooOld, SnapshotUnavailable, ExceededTimeLimit, SocketException, NotWritablePrimary, InterruptedAtShutdown, InterruptedDueToReplStateChange, NotPrimaryNoSecondaryOk, NotPrimaryOrSecondary. */
-const PASSING = new Set([6, 7, 50, 89, 91, 134, 189, 239, 246, 262, 9_001, 10_107, 11_600, 11_602, 13_435, 13_436]);
+const TRANSIENT = new Set([6, 7, 50, 89, 91, 134, 189, 239, 246, 262, 9_001, 10_107, 11_600, 11_602, 13_435, 13_436]);
 
 /** True for a lost connection, a change of primary or a time limit, after which the same operation is retried. */
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   return (
     error instanceof MongoNetworkError ||
-    isHeldUp(error) ||
-    (error instanceof MongoServerError && PASSING.has(Number(error.code)))
+    isBlocked(error) ||
+    (error instanceof MongoServerError && TRANSIENT.has(Number(error.code)))
   );
 }
 

@@ -3,7 +3,7 @@ import { cellsIn } from './cells.ts';
 import { connect } from './connect.ts';
 import { installationIn } from './installation.ts';
 import { leaseStates } from './lease.ts';
-import { requireInUse } from './moved.ts';
+import { requireInUse } from './move-note.ts';
 import { requireIndexes, schemaOf } from './schema.ts';
 
 /** Looks at a database, which control planes may use. Nothing is written. @throws StoreError that says what is wrong */

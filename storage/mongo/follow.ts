@@ -25,7 +25,7 @@ export interface Follower {
   close(): Promise<void>;
 }
 
-interface Moved {
+interface HeadMove {
   readonly ws: string;
   readonly revision: number;
 }
@@ -96,7 +96,7 @@ export async function follow(
   }
 
   /** A log that is damaged is told of no further, and keeps nobody from hearing of the others. */
-  async function hear({ ws, revision }: Moved): Promise<void> {
+  async function hear({ ws, revision }: HeadMove): Promise<void> {
     try {
       await upTo(ws, revision);
     } catch (error) {
@@ -192,7 +192,7 @@ function watchHeads({ workspaces }: Connection, startAtOperationTime: Timestamp)
 }
 
 /** Undefined where it was no commit that moved the workspace. */
-function movedBy({ documentKey, fullDocument, updateDescription }: Change): Moved | undefined {
+function movedBy({ documentKey, fullDocument, updateDescription }: Change): HeadMove | undefined {
   const revision = fullDocument?.revision ?? updateDescription?.updatedFields?.revision;
   return revision === undefined ? undefined : { ws: documentKey._id, revision };
 }
@@ -202,7 +202,7 @@ async function operationTime({ client }: Connection): Promise<Timestamp> {
   return (await client.db('admin').command({ ping: 1 }))['operationTime'];
 }
 
-function headsOf({ run, workspaces }: Connection): Promise<Moved[]> {
+function headsOf({ run, workspaces }: Connection): Promise<HeadMove[]> {
   return run(async (session) => {
     const found = await workspaces
       .find<Pick<WorkspaceDoc, '_id' | 'revision'>>({}, { session, projection: { revision: 1 } })

@@ -4,14 +4,14 @@ import { silentLog } from '../../core/base/silent-log.ts';
 import { draft, testClock, WHY, WS } from '../contract/kit.ts';
 import type { Connection } from './connect.ts';
 import { buildGroupCommit } from './group-commit.ts';
-import { buildTurns } from './turns.ts';
+import { buildWriteQueue } from './write-queue.ts';
 
 function groupsOn(connection: Connection, tell: (commit: Commit) => Promise<void>) {
   return buildGroupCommit(
     connection,
     testClock(),
     silentLog,
-    buildTurns(connection, { hear: async () => undefined }),
+    buildWriteQueue(connection, { hear: async () => undefined }),
     tell,
   );
 }

@@ -2,7 +2,7 @@ import { type Clock, type Commit, type Log, StoreError } from '../../core/base/p
 import { unavailable } from '../unavailable.ts';
 import type { Connection } from './connect.ts';
 import { type Outcome, type WriteJob, writeGroup } from './group.ts';
-import type { Turns } from './turns.ts';
+import type { MongoWriteQueue } from './write-queue.ts';
 
 /** Makes writes one group after the other; what arrives while one is written shares the next transaction. */
 export interface GroupCommit {
@@ -13,7 +13,7 @@ export interface GroupCommit {
   close(): Promise<void>;
 }
 
-interface Queued {
+interface QueuedJob {
   readonly job: WriteJob;
   readonly writes: number;
   /** As text, which is how records are written. */
@@ -33,10 +33,10 @@ export function buildGroupCommit(
   connection: Connection,
   clock: Clock,
   log: Log,
-  turns: Pick<Turns, 'met'>,
+  turns: Pick<MongoWriteQueue, 'met'>,
   tell: (commit: Commit) => Promise<void>,
 ): GroupCommit {
-  const queue: Queued[] = [];
+  const queue: QueuedJob[] = [];
   let writing: Promise<void> | undefined;
   let group: Promise<void> = Promise.resolve();
   let closed = false;
@@ -52,7 +52,7 @@ export function buildGroupCommit(
     writing = undefined;
   }
 
-  async function write(group: readonly Queued[]): Promise<void> {
+  async function write(group: readonly QueuedJob[]): Promise<void> {
     let outcomes: readonly Outcome[];
     try {
       const jobs = group.map(({ job }) => job);
@@ -106,12 +106,12 @@ function isChanged(error: unknown): boolean {
   return error instanceof StoreError && error.code === 'changed';
 }
 
-function sizeOf(job: WriteJob): Pick<Queued, 'writes' | 'characters'> {
+function sizeOf(job: WriteJob): Pick<QueuedJob, 'writes' | 'characters'> {
   const written = 'ops' in job ? job.ops : job.events;
   return { writes: written.length, characters: JSON.stringify(written).length };
 }
 
-function sizeOfGroup(queue: readonly Queued[]): number {
+function sizeOfGroup(queue: readonly QueuedJob[]): number {
   let [sum, text] = [0, 0];
   const end = queue.findIndex(({ writes, characters }, index) => {
     sum += writes;

@@ -10,7 +10,7 @@ import {
   StoreError,
 } from '../../core/base/ports.ts';
 import { isOfGroup, KINDS, partsOfGroup, type RecordDraft, type RecordGroup } from '../../core/base/record.ts';
-import { applyBatch, eventEntry, nextInstant, workspacesTold } from '../apply-batch.ts';
+import { applyBatch, crossLoggedWorkspaces, eventEntry, nextInstant } from '../apply-batch.ts';
 import { parseStored } from '../body.ts';
 import type { Connection } from './connect.ts';
 import { type RecordDoc, recordId } from './documents.ts';
@@ -41,7 +41,7 @@ export async function writeGroup(
 ): Promise<Outcome[]> {
   // First of all, so that a transaction begins with what it may meet another holder at.
   const isHeld = await heldOf(connection, fencesOf(jobs), session);
-  const names = jobs.flatMap((job) => [job.workspace, ...othersTold(job)]);
+  const names = jobs.flatMap((job) => [job.workspace, ...crossLoggedBy(job)]);
   const heads = await loadHeads(connection, names, session);
   const rows = await loadRows(connection, session, jobs, heads);
   const outcomes = jobs.map((job): Outcome => {
@@ -68,14 +68,14 @@ function fencesOf(jobs: readonly WriteJob[]): Fence[] {
   return jobs.flatMap((job) => ('ops' in job ? (job.context.fence ?? []) : []));
 }
 
-interface Found {
+interface LoadedGroup {
   readonly head: Head;
   readonly heads: ReadonlyMap<string, Head>;
   readonly rows: LoadedRows;
   readonly now: number;
 }
 
-function judge({ ops, context }: CommitJob, { head, heads, rows, now }: Found): Outcome {
+function judge({ ops, context }: CommitJob, { head, heads, rows, now }: LoadedGroup): Outcome {
   rows.begin(head.revision + 1, nextInstant(head, now));
   try {
     const { commit, entries, told } = applyBatch(rows, head, ops, context, now);
@@ -102,9 +102,9 @@ function appendEvents(head: Head, events: EventJob['events'], now: number): Outc
 }
 
 /** The workspaces in whose logs a job writes beside its own. */
-function othersTold(job: WriteJob): readonly string[] {
+function crossLoggedBy(job: WriteJob): readonly string[] {
   if (!('ops' in job)) return [];
-  if (job.workspace === SYSTEM_WORKSPACE) return job.ops.flatMap(workspacesTold);
+  if (job.workspace === SYSTEM_WORKSPACE) return job.ops.flatMap(crossLoggedWorkspaces);
   return job.ops.some((op) => 'installation' in KINDS[keyedBy(op).kind]) ? [SYSTEM_WORKSPACE] : [];
 }
 
@@ -159,9 +159,9 @@ async function newestOf(
   commits: readonly CommitJob[],
   revision: number,
 ): Promise<Map<RecordGroup, number>> {
-  const bases = commits.flatMap(({ context: { basis } }) => basis ?? []);
+  const bases = commits.flatMap(({ context: { readSet } }) => readSet ?? []);
   const newest = new Map(bases.flatMap(({ groups }) => groups.map((group): [RecordGroup, number] => [group, 0])));
-  const since = Math.min(...bases.map((basis) => basis.revision), revision);
+  const since = Math.min(...bases.map((readSet) => readSet.revision), revision);
   const [ws] = commits.map(({ workspace }) => workspace);
   if (ws === undefined || since >= revision) return newest;
   const kinds = [...new Set([...newest.keys()].map((group) => partsOfGroup(group).kind))];

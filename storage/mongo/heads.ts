@@ -6,7 +6,7 @@ import type { Entry } from '../apply-batch.ts';
 import { unavailable } from '../unavailable.ts';
 import type { Connection } from './connect.ts';
 import { bytesOf, type EntryDoc, entryId, type WorkspaceDoc } from './documents.ts';
-import { requireBegun } from './moved.ts';
+import { requireBegun } from './move-note.ts';
 import { NEEDED_SCHEMA } from './schema.ts';
 import { requireHere } from './workspaces.ts';
 

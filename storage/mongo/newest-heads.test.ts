@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { gathered } from './newest-heads.ts';
+import { batchedReads } from './newest-heads.ts';
 
 interface Reading {
   readonly names: readonly string[];
@@ -9,7 +9,7 @@ interface Reading {
 
 function reads() {
   const readings: Reading[] = [];
-  const ask = gathered((names) => {
+  const ask = batchedReads((names) => {
     const { promise, resolve, reject } = Promise.withResolvers<ReadonlyMap<string, number>>();
     readings.push({
       names,

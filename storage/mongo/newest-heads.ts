@@ -7,7 +7,7 @@ import { requireKnown } from './schema.ts';
 const CONFIRM_MS = 2_000;
 
 const PROJECTION = { revision: 1, needs: 1 };
-type Found = Pick<WorkspaceDoc, 'revision' | 'needs'>;
+type HeadFields = Pick<WorkspaceDoc, 'revision' | 'needs'>;
 
 /**
  * The revisions of workspaces, with all that was acknowledged before the question: a primary that has been deposed, and does
@@ -30,11 +30,11 @@ export function newestHeads({ client, run, workspaces }: Connection) {
     run(
       async (session) => {
         const { cursor } = await client.db(dbName).command(question, { session });
-        return (cursor.firstBatch as Found[])[0];
+        return (cursor.firstBatch as HeadFields[])[0];
       },
       { isFirst: true },
     );
-  return gathered(async (names) => {
+  return batchedReads(async (names) => {
     const system = await confirmed();
     requireKnown(system?.needs);
     const heads = new Map([[SYSTEM_WORKSPACE, system?.revision ?? 0]]);
@@ -52,7 +52,7 @@ export function newestHeads({ client, run, workspaces }: Connection) {
  * Reads by names for many who ask at once: those who wait share the next reading. One that has begun is not joined, since
  * what it answers may be from before the question.
  */
-export function gathered<V>(
+export function batchedReads<V>(
   read: (names: readonly string[]) => Promise<ReadonlyMap<string, V>>,
 ): (names: readonly string[]) => Promise<ReadonlyMap<string, V>> {
   let next: { readonly names: Set<string>; readonly answer: Promise<ReadonlyMap<string, V>> } | undefined;

@@ -2,7 +2,7 @@ import type { IndexDescription } from 'mongodb';
 import { unavailable } from '../unavailable.ts';
 import type { Connection } from './connect.ts';
 
-type Kept =
+type CollectionName =
   | 'records'
   | 'versions'
   | 'log'
@@ -13,14 +13,14 @@ type Kept =
   | 'counts'
   | 'calls'
   | 'messages';
-type Declared = Readonly<Record<Kept, Index[]>>;
+type IndexDeclarations = Readonly<Record<CollectionName, Index[]>>;
 type Index = IndexDescription & { readonly name: string };
 
 /** Readers ignore expired documents; the server only clears them away. */
 const ENDS: Index = { name: 'gone', key: { gone: 1 }, expireAfterSeconds: 0 };
 
 /** The server also enforces uniqueness; a commit checks it before and reports what is wrong. */
-const INDEXES: Declared = {
+const INDEXES: IndexDeclarations = {
   workspaces: [],
   records: [
     {
@@ -157,6 +157,6 @@ export async function requireIndexes(connection: Connection): Promise<void> {
   }
 }
 
-function collectionsOf(connection: Connection): [keyof Declared, Index[]][] {
-  return Object.entries(INDEXES).filter(([name]) => name in connection) as [keyof Declared, Index[]][];
+function collectionsOf(connection: Connection): [keyof IndexDeclarations, Index[]][] {
+  return Object.entries(INDEXES).filter(([name]) => name in connection) as [keyof IndexDeclarations, Index[]][];
 }

@@ -9,13 +9,13 @@ import { follow } from './follow.ts';
 import { buildGroupCommit } from './group-commit.ts';
 import { installationIn } from './installation.ts';
 import { acquireLease, type LeaseClock, leaseStates, releaseLease, renewLeases } from './lease.ts';
-import { requireInUse } from './moved.ts';
+import { requireInUse } from './move-note.ts';
 import { newestHeads } from './newest-heads.ts';
 import { readsOn } from './reader.ts';
 import { migrate, requireNotOvertaken } from './schema.ts';
 import { sharedState } from './shared.ts';
-import { buildTurns } from './turns.ts';
 import { findWorkspace } from './workspaces.ts';
+import { buildWriteQueue } from './write-queue.ts';
 
 export interface MongoStoreOptions {
   /** mongodb://<host>:<port>,…/<database>?replicaSet=<name>; the database is called mesh where none is named. */
@@ -56,7 +56,7 @@ async function storeOn(
 ): Promise<OpenStore> {
   const reads = readsOn(connection);
   const feed = buildFeed(log, reads.commits);
-  const turns = buildTurns(connection, {
+  const turns = buildWriteQueue(connection, {
     async hear(workspace) {
       const found = await connection.run((session) => findWorkspace(connection, workspace, session));
       await follower.upTo(workspace, found?.revision ?? 0);

@@ -1,4 +1,4 @@
-import type { AuditTree, HashId, KeptCheckpoint } from '../../core/base/ports.ts';
+import type { AuditTree, HashId, StoredCheckpoint } from '../../core/base/ports.ts';
 import { StoreError } from '../../core/base/ports.ts';
 import type { Connection } from './connect.ts';
 import { bytesOf, entryId } from './documents.ts';
@@ -61,7 +61,7 @@ function hashIn(hashes: Uint8Array | undefined, { level, index }: HashId): Uint8
 }
 
 /** Stores a checkpoint; of the checkpoints of a day the largest stays. */
-function keepCheckpoint(connection: Connection, ws: string, { at, size, note }: KeptCheckpoint): Promise<void> {
+function keepCheckpoint(connection: Connection, ws: string, { at, size, note }: StoredCheckpoint): Promise<void> {
   return connection.run(async (session) => {
     const workspace = await findWorkspace(connection, ws, session);
     if (!workspace) throw new StoreError('not_found', `a log of ${ws}`);

@@ -12,10 +12,10 @@ import {
   versionId,
 } from './documents.ts';
 
-type Writing<P extends Part> = (ws: string, rows: readonly Rows[P][]) => AnyBulkWriteOperation[];
+type RowWriter<P extends Part> = (ws: string, rows: readonly Rows[P][]) => AnyBulkWriteOperation[];
 
 /** Rows of a copy as writes that can be made twice. */
-export const WRITINGS: { readonly [P in Part]: Writing<P> } = {
+export const ROW_WRITERS: { readonly [P in Part]: RowWriter<P> } = {
   log: (ws, rows) => rows.map((row) => put(entryOf(ws, row))),
   records: (ws, rows) =>
     rows.map(({ kind, name, uid, revision, at, body, unique }) =>

@@ -1,6 +1,6 @@
-import { noteKeysOf, whyNotHeld } from '../../core/audit/keep-checkpoints.ts';
+import { checkpointContradiction, noteKeysOf } from '../../core/audit/keep-checkpoints.ts';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
-import type { KeptCheckpoint } from '../../core/base/ports.ts';
+import type { StoredCheckpoint } from '../../core/base/ports.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { nextInstant } from '../apply-batch.ts';
 import { ACCEPTED, type AcceptedLog, type AcceptOptions } from '../database-file.ts';
@@ -18,16 +18,16 @@ export async function acceptLogs(path: string, { logs, heads, reason, now }: Acc
     for (const workspace of workspaces) {
       const tree = readTree(database, workspace.name);
       const size = sizeOf(database, workspace.id);
-      const wrong: (KeptCheckpoint & { readonly told: string })[] = [];
+      const wrong: (StoredCheckpoint & { readonly told: string })[] = [];
       const right: string[] = [];
       for (const kept of await tree.checkpoints(Number.MAX_SAFE_INTEGER)) {
-        const why = await whyNotHeld(kept.note, tree, size, noteKeysOf(logs, workspace.name, kept.at));
+        const why = await checkpointContradiction(kept.note, tree, size, noteKeysOf(logs, workspace.name, kept.at));
         if (why === undefined) right.push(kept.note);
         else wrong.push({ ...kept, told: `the checkpoint of ${formatInstant(kept.at)} ${why}` });
       }
       const head = await heads.newest(workspace.name);
       const keys = noteKeysOf(logs, workspace.name);
-      const headWhy = head === undefined ? undefined : await whyNotHeld(head, tree, size, keys);
+      const headWhy = head === undefined ? undefined : await checkpointContradiction(head, tree, size, keys);
       if (head !== undefined && headWhy !== undefined) {
         const told = `the newest signed checkpoint, kept apart from the database, ${headWhy}`;
         wrong.push({ at: now, size: 0, note: head, told });
@@ -39,7 +39,7 @@ export async function acceptLogs(path: string, { logs, heads, reason, now }: Acc
       if (wrong.length === 0) continue;
       const given = wrong.map(({ told }) => told);
       const signed = wrong.map(({ note }) => note).filter((note) => note !== '');
-      const detail = { reason, size, given: given.slice(0, MAX_TOLD), signed: signed.slice(0, MAX_TOLD) };
+      const detail = { reason, size, given: given.slice(0, MAX_LISTED), signed: signed.slice(0, MAX_LISTED) };
       giveUp(database, workspace, wrong, nextInstant(workspace, now), detail);
       if (heads.wereKept()) heads.giveUp(workspace.name, right[0]);
       accepted.push({ workspace: workspace.name, entry: size, given });
@@ -72,12 +72,12 @@ async function acceptGone(
 }
 
 /** The most sentences, and the most signed checkpoints, that the entry of one log names. */
-const MAX_TOLD = 20;
+const MAX_LISTED = 20;
 
 function giveUp(
   database: Database,
   workspace: WorkspaceRow,
-  wrong: readonly KeptCheckpoint[],
+  wrong: readonly StoredCheckpoint[],
   at: number,
   detail: Readonly<Record<string, unknown>>,
 ): void {

@@ -2,7 +2,7 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import { hashOfEntry } from '../../core/audit/leaf.ts';
 import type { AuditEntry, AuditQuery, SecurityEvent } from '../../core/base/ports.ts';
 import { type Entry, eventEntry } from '../apply-batch.ts';
-import { isAskedFor } from '../audit-filter.ts';
+import { matchesQuery } from '../audit-filter.ts';
 import { parseStored } from '../body.ts';
 import type { Database } from './database.ts';
 import { joinHashes, sizeOf, treeOf } from './tree.ts';
@@ -75,7 +75,7 @@ export async function queryAudit(database: Database, name: string, query: AuditQ
       .all(workspace.id, Math.max(first, before - page), before, text);
     for (const row of rows) {
       const entry: AuditEntry = { seq: row.seq, ...parseStored<Entry>(row.entry) };
-      if (isAskedFor(entry, query) && found.push(entry) === query.limit) return found;
+      if (matchesQuery(entry, query) && found.push(entry) === query.limit) return found;
     }
     if (before - page > first) await nextTurn();
   }

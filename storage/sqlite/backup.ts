@@ -1,23 +1,23 @@
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { KeptHead } from '../../core/audit/log-keys.ts';
+import type { StoredHead } from '../../core/audit/log-keys.ts';
 import { lossesIn } from '../../core/audit/losses.ts';
 import { StoreError } from '../../core/base/ports.ts';
-import type { BackupLabel, BackupOptions, MadeBackup } from '../database-file.ts';
+import type { BackupLabel, BackupOptions, BackupResult } from '../database-file.ts';
 import { makeDurable } from '../owned-file.ts';
 import { unavailable } from '../unavailable.ts';
 import { asStoreError, createPrivate, openForReading } from './database.ts';
 import { faultIn } from './integrity.ts';
 import { logsOf } from './losses.ts';
-import { clearMoved } from './moved.ts';
+import { clearMoveNote } from './move-note.ts';
 import { sizeOf } from './tree.ts';
 
 /** A table beside those of the store: the label, and credentials.json where it goes along. */
 const TABLE = 'backup';
 const CREDENTIALS = 'credentials.json';
 
-export async function writeBackup(from: string, options: BackupOptions): Promise<MadeBackup> {
+export async function writeBackup(from: string, options: BackupOptions): Promise<BackupResult> {
   const { to, now, installation, credentials } = options;
   const draft = `${to}.new`;
   rmSync(draft, { force: true });
@@ -67,7 +67,7 @@ function label(file: string, { at, installation }: BackupLabel, credentials: str
   }
 }
 
-async function readBack(file: string, heads: readonly KeptHead[]): Promise<{ entries: number }> {
+async function readBack(file: string, heads: readonly StoredHead[]): Promise<{ entries: number }> {
   const fault = faultIn(file);
   if (fault !== undefined) throw unavailable(`the backup does not read back: ${fault}`);
   const database = openForReading(file);
@@ -89,7 +89,7 @@ export function takeLabel(file: string): string | undefined {
     // Overwrites what is dropped: the keys must not stay in free pages.
     database.exec(`PRAGMA secure_delete = ON; DROP TABLE IF EXISTS ${TABLE}`);
     // A restored database may be started on, also where the file had been moved elsewhere.
-    clearMoved({ connection: database });
+    clearMoveNote({ connection: database });
     return credentials;
   } finally {
     database.close();

@@ -6,7 +6,7 @@ import type { Database } from './database.ts';
 import { readTree, subtreeHash } from './tree.ts';
 import { findWorkspace } from './workspaces.ts';
 
-type Reading<P extends Part> = (database: Database, ws: number) => Iterable<Rows[P]>;
+type RowReader<P extends Part> = (database: Database, ws: number) => Iterable<Rows[P]>;
 
 /** All of a file, while nobody writes to it. */
 export function contentsOf(database: Database): Contents {
@@ -23,7 +23,7 @@ export function contentsOf(database: Database): Contents {
         checkpoints: count('checkpoint'),
       };
     },
-    rows: (workspace, part) => READINGS[part](database, findWorkspace(database, workspace)?.id ?? -1),
+    rows: (workspace, part) => ROW_READERS[part](database, findWorkspace(database, workspace)?.id ?? -1),
     tree: (workspace) => readTree(database, workspace),
   };
 }
@@ -43,7 +43,7 @@ function headsOf(database: Database): WorkspaceHead[] {
     }));
 }
 
-const READINGS: { readonly [P in Part]: Reading<P> } = {
+const ROW_READERS: { readonly [P in Part]: RowReader<P> } = {
   *log(database, ws) {
     let inForce = 0;
     const rows = each<Omit<Rows['log'], 'commit' | 'revision'> & { readonly revision: number | null }>(

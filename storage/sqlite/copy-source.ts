@@ -1,8 +1,8 @@
-import type { CopySource } from '../copy/place.ts';
+import type { CopySource } from '../copy/copy-ends.ts';
 import { unavailable } from '../unavailable.ts';
 import { contentsOf } from './contents.ts';
 import { asStoreError, openDatabase } from './database.ts';
-import { clearMoved, movedOf, setMoved } from './moved.ts';
+import { clearMoveNote, moveNoteOf, setMoveNote } from './move-note.ts';
 import { unreadableIn } from './readable.ts';
 import { migrate } from './schema.ts';
 
@@ -18,14 +18,14 @@ export async function openSqliteSource(path: string): Promise<CopySource> {
   return {
     ...contentsOf(database),
     place: `sqlite:${path}`,
-    moved: async () => movedOf(database),
+    moved: async () => moveNoteOf(database),
     async hold() {
       const found = unreadableIn(database);
       if (found !== undefined)
         throw unavailable(`${found} cannot be read, so nothing was copied: restore a backup first`);
     },
-    release: async () => clearMoved(database),
-    retire: async (moved) => setMoved(database, moved),
+    release: async () => clearMoveNote(database),
+    retire: async (moved) => setMoveNote(database, moved),
     close: async () => database.close(),
   };
 }

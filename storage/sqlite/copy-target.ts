@@ -1,14 +1,14 @@
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
-import type { CopyTarget, Found } from '../copy/place.ts';
+import type { CopyTarget, TargetState } from '../copy/copy-ends.ts';
 import { giveToOwner, makeDurable } from '../owned-file.ts';
 import { contentsOf } from './contents.ts';
 import { asStoreError, type Database, isDamage, openDatabase, openForReading } from './database.ts';
 import { moveAside } from './move-aside.ts';
-import { clearCopyMark, copyMarkOf, movedOf, setCopyMark } from './moved.ts';
+import { clearCopyMark, copyMarkOf, moveNoteOf, setCopyMark } from './move-note.ts';
 import { migrate } from './schema.ts';
 import { ensureWorkspace, findWorkspace } from './workspaces.ts';
-import { WRITINGS } from './write-rows.ts';
+import { ROW_WRITERS } from './write-rows.ts';
 
 /** A file, which is written beside its place and put there once it is whole. */
 export function sqliteTarget(file: string, now: number): CopyTarget {
@@ -31,7 +31,7 @@ export function sqliteTarget(file: string, now: number): CopyTarget {
       const mark = markIn(file) ?? markIn(draft);
       if (mark) return { is: 'unfinished', mark };
       if (!isThere(file)) return { is: 'empty' };
-      const found = foundIn(file);
+      const found = targetFileOf(file);
       old = found.database;
       return found;
     },
@@ -53,7 +53,7 @@ export function sqliteTarget(file: string, now: number): CopyTarget {
       const ws = findWorkspace(database, name)?.id ?? -1;
       try {
         database.transaction(() => {
-          for (const row of rows) WRITINGS[part](database, ws, row as never);
+          for (const row of rows) ROW_WRITERS[part](database, ws, row as never);
         });
       } catch (error) {
         throw asStoreError(error);
@@ -75,12 +75,12 @@ export function sqliteTarget(file: string, now: number): CopyTarget {
   };
 }
 
-type Seen = Extract<Found, { is: 'used' | 'empty' | 'retired' }> & { readonly database?: Database };
+type TargetFile = Extract<TargetState, { is: 'used' | 'empty' | 'retired' }> & { readonly database?: Database };
 
-function foundIn(file: string): Seen {
+function targetFileOf(file: string): TargetFile {
   const database = openForReading(file);
   try {
-    if (movedOf(database)) return { is: 'retired', contents: contentsOf(database), database };
+    if (moveNoteOf(database)) return { is: 'retired', contents: contentsOf(database), database };
   } catch (error) {
     if (!isDamage(error)) throw error;
   }

@@ -11,7 +11,7 @@ export interface FileWatch {
   problem(): string | undefined;
 }
 
-interface Watched {
+interface WatchedFile {
   readonly name: string;
   readonly id: string;
   /** As the connection left it; nobody else writes the file. */
@@ -51,7 +51,7 @@ export function watchFiles(path: string): FileWatch {
   };
 }
 
-function watched(name: string): Watched {
+function watched(name: string): WatchedFile {
   const stat = statSync(name);
   return { name, id: idOf(stat), bytes: stat.size };
 }

@@ -14,7 +14,7 @@ export interface GroupCommit {
   close(): void;
 }
 
-interface Queued {
+interface QueuedJob {
   /** Runs the job; the answer is how to settle it once the transaction is durable. */
   run(): () => void;
   reject(error: unknown): void;
@@ -24,7 +24,7 @@ interface Queued {
 const MAX_GROUP = 128;
 
 export function buildGroupCommit(database: Database, log: Log, watch: FileWatch = nothingToWatch): GroupCommit {
-  const queue: Queued[] = [];
+  const queue: QueuedJob[] = [];
   let closed = false;
 
   const flush = (): void => {
@@ -68,7 +68,7 @@ export function buildGroupCommit(database: Database, log: Log, watch: FileWatch 
   };
 }
 
-function inSavepoint(database: Database, queued: Queued): () => void {
+function inSavepoint(database: Database, queued: QueuedJob): () => void {
   database.statement('SAVEPOINT job').run();
   try {
     const settle = queued.run();

@@ -102,7 +102,7 @@ function tellDiffering(database: Database, { name }: WorkspaceRow, entries: read
   }
 }
 
-interface Held {
+interface StoredVersion {
   readonly id: number;
   readonly kind: string;
   readonly name: string;
@@ -119,7 +119,7 @@ function witness(database: Database, workspace: WorkspaceRow): void {
     appendEvent(database, workspace, at, { type: WITNESSED, actor: 'system:upgrade', result: 'ok', detail });
     records = [];
   };
-  for (const { kind, name, revision, body } of heldBy(database, workspace)) {
+  for (const { kind, name, revision, body } of storedVersionsOf(database, workspace)) {
     records.push({ kind, name, revision, digest: bodyDigest(body) });
     if (records.length === RECORDS_PER_ENTRY) tell();
   }
@@ -127,13 +127,13 @@ function witness(database: Database, workspace: WorkspaceRow): void {
   advance(database, workspace, workspace.revision, at);
 }
 
-function* heldBy(database: Database, { id: ws }: WorkspaceRow): Generator<Held> {
-  const records = database.statement<Held>(
+function* storedVersionsOf(database: Database, { id: ws }: WorkspaceRow): Generator<StoredVersion> {
+  const records = database.statement<StoredVersion>(
     'SELECT id, kind, name, revision, body FROM record WHERE ws = ? AND id > ? ORDER BY id LIMIT 1',
   );
   for (let record = records.get(ws, 0); record; record = records.get(ws, record.id)) {
     const { id, kind, name, body } = record;
-    const versions = database.statement<Pick<Held, 'revision' | 'body'>>(
+    const versions = database.statement<Pick<StoredVersion, 'revision' | 'body'>>(
       'SELECT revision, body FROM version WHERE record = ? ORDER BY until',
     );
     for (const version of versions.all(id)) yield { id, kind, name, ...version };

@@ -5,7 +5,7 @@ import { linksFollowed } from '../links.ts';
 import { DamageError, IN_MEMORY, isDamage } from './database.ts';
 import { damaged } from './integrity.ts';
 import { hasEntries, readLogs } from './losses.ts';
-import { whyNotInUse } from './moved.ts';
+import { retirementReason } from './move-note.ts';
 import { openSqliteReader } from './reader.ts';
 import { openSqliteStore } from './store.ts';
 
@@ -33,7 +33,7 @@ export function sqliteFile(file: string): DatabaseFile {
     at: sqliteFile,
     hasEntries: async () => hasEntries(file),
     readLogs: (look) => readLogs(file, look),
-    whyNotInUse: async () => whyNotInUse(file),
+    whyNotInUse: async () => retirementReason(file),
     damageIn(error) {
       if (error instanceof DamageError) return error.what;
       return isDamage(error) ? damaged(file, (error as Error).message) : undefined;

@@ -12,7 +12,7 @@ import { nothingToWatch, watchFiles } from './file-watch.ts';
 import { buildGroupCommit } from './group-commit.ts';
 import { damaged } from './integrity.ts';
 import { acquireLease, leaseStates, releaseLease, renewLeases } from './lease.ts';
-import { requireInUse } from './moved.ts';
+import { requireInUse } from './move-note.ts';
 import { getRecordById } from './read.ts';
 import { answer, readsOn } from './reader.ts';
 import { RecordCache } from './record-cache.ts';

@@ -1,5 +1,5 @@
 import { GrowingTree, peaksOf } from '../../core/audit/tree.ts';
-import type { AuditTree, HashId, KeptCheckpoint } from '../../core/base/ports.ts';
+import type { AuditTree, HashId, StoredCheckpoint } from '../../core/base/ports.ts';
 import { StoreError } from '../../core/base/ports.ts';
 import type { Database } from './database.ts';
 import { findWorkspace } from './workspaces.ts';
@@ -62,13 +62,13 @@ export function readTree(database: Database, name: string): TreeReads {
         .map(({ entry }) => entry),
     checkpoints: async (limit) =>
       database
-        .statement<KeptCheckpoint>('SELECT at, size, note FROM checkpoint WHERE ws = ? ORDER BY day DESC LIMIT ?')
+        .statement<StoredCheckpoint>('SELECT at, size, note FROM checkpoint WHERE ws = ? ORDER BY day DESC LIMIT ?')
         .all(workspace(), limit),
   };
 }
 
 /** Runs in a write job. */
-export function keepCheckpoint(database: Database, name: string, { at, size, note }: KeptCheckpoint): void {
+export function keepCheckpoint(database: Database, name: string, { at, size, note }: StoredCheckpoint): void {
   const ws = findWorkspace(database, name)?.id;
   if (ws === undefined) throw new StoreError('not_found', `a log of ${name}`);
   database

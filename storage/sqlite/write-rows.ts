@@ -2,10 +2,10 @@ import type { Kind } from '../../core/base/record.ts';
 import type { Part, Rows } from '../copy/contents.ts';
 import type { Database } from './database.ts';
 
-type Writing = (database: Database, ws: number, row: never) => void;
+type RowWriter = (database: Database, ws: number, row: never) => void;
 
 /** Rows of a copy, as they are. Records come before their versions. */
-export const WRITINGS = {
+export const ROW_WRITERS = {
   log(database, ws, { seq, at, commit, hashes, entry }: Rows['log']) {
     database
       .statement('INSERT INTO audit (ws, seq, at, revision, hashes, entry) VALUES (?, ?, ?, ?, ?, ?)')
@@ -30,7 +30,7 @@ export const WRITINGS = {
       .statement('INSERT INTO checkpoint (ws, day, at, size, note) VALUES (?, ?, ?, ?, ?)')
       .run(ws, day, at, size, note);
   },
-} satisfies Record<Part, Writing>;
+} satisfies Record<Part, RowWriter>;
 
 /** A record without a row is one that a version belongs to and that is not there: no such version is written. */
 function idOf(database: Database, ws: number, kind: Kind, name: string): number | null {

@@ -1,7 +1,7 @@
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import { KINDS, type Kind } from '../../core/base/record.ts';
 import { driftDraft } from '../../core/compliance/drift.ts';
-import { tell } from '../../core/compliance/reviews/reminders.ts';
+import { announceReview } from '../../core/compliance/reviews/reminders.ts';
 import { accountDraft, findAccount } from '../../core/identity/accounts.ts';
 import { memberDraft } from '../../core/identity/members.ts';
 import { createSession } from '../../core/identity/sessions.ts';
@@ -81,7 +81,7 @@ async function liveThrough(plane: Plane, made: Omit<Made, 'identities'>): Promis
   await call(admin, 'plan_network_change', { intent: 'isolate web-1' });
   await call(root, 'create_policy', { ...OPENING, name: 'open too' });
   await call(admin, 'create_policy', policy);
-  await tell(kit.services, workspace, { kind: 'access', dueAt: kit.clock.time });
+  await announceReview(kit.services, workspace, { kind: 'access', dueAt: kit.clock.time });
   const spec = { src: 'web-1', dst: 'isolated-bot', expect: 'unreachable' };
   await call(admin, 'create_assertion', { name: 'apart', spec });
   // For an event of drift.
@@ -107,7 +107,7 @@ async function liveElsewhere({ kit, call, foreign }: Plane, admin: string): Prom
     spec: { src: 'theirs-1', dst: 'label=none', expect: 'unreachable' },
   });
   await there(admin, 'take_snapshot');
-  await tell(kit.services, foreign, { kind: 'access', dueAt: kit.clock.time });
+  await announceReview(kit.services, foreign, { kind: 'access', dueAt: kit.clock.time });
   await there(admin, 'plan_network_change', { intent: 'isolate theirs-1' });
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Op } from '../../core/base/ports.ts';
-import { endAgents, overdue } from '../../core/identity/end-agents.ts';
+import { endAgents, expiredAgents } from '../../core/identity/end-agents.ts';
 import { CONTEXT } from '../kits/plane/identity-kit.ts';
 import { approve, buildScene, only, reachOf, type Scene } from './scene.ts';
 
@@ -62,7 +62,7 @@ test('an agent whose time is over leaves the same closed', async () => {
   const { services, clock } = scene.kit;
   clock.time += 25 * 3_600_000;
   const context = { actor: 'system:expiry', reason: 'a test', requestId: 'r_1' };
-  const late = (state: Awaited<ReturnType<Scene['state']>>) => overdue(state, clock.time);
+  const late = (state: Awaited<ReturnType<Scene['state']>>) => expiredAgents(state, clock.time);
   expect(await endAgents(services, scene.workspace, late, 'Expired', context)).toEqual(['root']);
   expect(await policyOf(scene)).toMatchObject({ spec: DB_CLOSED, annotations: {} });
   expect(await reaches(scene)).toEqual({ web: false, secret: false });

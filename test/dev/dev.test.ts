@@ -56,7 +56,7 @@ test('npm run dev seeds thirty peers, serves the dashboard, lets its administrat
 
   const seeding = spawnSync(process.execPath, ['test/dev/seed.ts', directory], { encoding: 'utf8' });
   expect([seeding.status, seeding.stderr]).toEqual([1, expect.stringContaining('is in use by another meshd')]);
-  utimesSync('core/base/once.ts', new Date(), new Date());
+  utimesSync('core/base/memoize.ts', new Date(), new Date());
   await vi.waitUntil(() => output.split('Restarting').length > 1 && output.split('/api/v1 ').length > 2, PATIENCE);
   const heavy = await api('GET', '/api/v1/connectivity/explain?src=web-1&dst=db-1', { token, workspace });
   expect([heavy.status, heavy.text]).toEqual([200, expect.stringContaining('explanation')]);

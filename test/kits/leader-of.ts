@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as after } from 'node:timers/promises';
 import type { Db } from 'mongodb';
-import { PLANES } from '../../plane/leadership/seat.ts';
+import { PLANES } from '../../plane/leadership/plane-slot.ts';
 import { SHARES, shareOf } from '../../plane/leadership/shares.ts';
 import type { ClusterPlane } from './cluster.ts';
 import type { Databases } from './servers/replica-set.ts';

@@ -11,7 +11,7 @@ import { rootOfLeaves } from '../../core/audit/findings.ts';
 import { hashOfEntry } from '../../core/audit/leaf.ts';
 import { attest } from '../../core/evidence/attestation.ts';
 import { LAYOUT } from '../../core/evidence/layout.ts';
-import type { SeenOrigin } from '../../core/evidence/verify/seen.ts';
+import type { StoredLog } from '../../core/evidence/verify/stored-log.ts';
 import { verifyArchive } from '../../core/evidence/verify/verify-archive.ts';
 import { buildLogKeys, newLogKey } from '../../storage/log-keys.ts';
 import { startHarness } from '../kits/http/harness.ts';
@@ -511,7 +511,7 @@ test.each(['VERIFY.md', 'report.html', 'raw-data/audit-log.jsonl', 'attestation.
 );
 
 describe('what the signer itself left out or changed is found and named', () => {
-  async function foundBySigner(entries: readonly ZipEntry[], seen: readonly SeenOrigin[] = []) {
+  async function foundBySigner(entries: readonly ZipEntry[], seen: readonly StoredLog[] = []) {
     const file = path.join(folder, 'signed.zip');
     writeFileSync(file, storedZip(entries));
     const archive = await openEvidence(file);
@@ -579,12 +579,12 @@ describe('the log of an archive is held against what is kept of it', () => {
     const lines = textOf(genuine, 'raw-data/audit-log.jsonl').split('\n').slice(0, -1);
     return lines.map((line) => hashOfEntry(line));
   }
-  async function held(seen: Partial<SeenOrigin> & { readonly leaves?: readonly Uint8Array[] }) {
+  async function held(seen: Partial<StoredLog> & { readonly leaves?: readonly Uint8Array[] }) {
     const { origin, size, root } = checkpoint() ?? { origin: '', size: 0, root: new Uint8Array() };
     const file = path.join(folder, 'kept.zip');
     writeFileSync(file, storedZip(genuine));
     const archive = await openEvidence(file);
-    const kept: SeenOrigin = { origin, size, root, by: 'This machine', ...seen };
+    const kept: StoredLog = { origin, size, root, by: 'This machine', ...seen };
     const { findings, notes } = await verifyArchive(archive, (key) => key === fingerprint, [kept]).finally(() =>
       archive.close(),
     );

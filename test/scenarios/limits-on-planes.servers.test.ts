@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { AGENT_PEER_SHARE } from '../../core/enrolment/register.ts';
+import { AGENT_PEER_QUOTA } from '../../core/enrolment/register.ts';
 import { MAX_WEBHOOKS } from '../../core/webhooks/webhook-record.ts';
 import { type Cluster, startCluster } from '../kits/cluster.ts';
 import { approver, ask, opens, rootAgent, webAndDb } from '../kits/cluster-users.ts';
@@ -53,7 +53,7 @@ describe.skipIf(!hasMongod)(
         const olga = await approver(cluster, place);
         const agent = await rootAgent(cluster, place, olga, ['network:read', 'tokens:write']);
         const delegated = await joinTokenFor(cluster, { ...place, token: agent }, { usageLimit: 3 });
-        const own = most * AGENT_PEER_SHARE;
+        const own = most * AGENT_PEER_QUOTA;
         const ofAgent = await everywhere((api, nth) => register({ api }, delegated, `a-${nth}`));
         expect(statuses(ofAgent)).toEqual([201, 201, 409]);
         const token = await joinTokenFor(cluster, place);

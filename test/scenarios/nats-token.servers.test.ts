@@ -5,7 +5,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { NodeConfig } from '../../client/enrol/node-config.ts';
-import { LOST_PLACES_AN_HOUR } from '../../core/model/key-allowance.ts';
+import { LOST_KEYS_PER_HOUR } from '../../core/model/key-allowance.ts';
 import { nodeKeyOf } from '../../net/bus/node-key.ts';
 import { testCertificate } from '../../net/nats/test-certificate.ts';
 import { agree, importPrivateKey } from '../../net/seal/x25519.ts';
@@ -215,7 +215,7 @@ describe.skipIf(!hasNatsServer)('a bus of three servers that knows nodes by a ke
     expect(wasLost).not.toThrow();
     expect((await harness.api('DELETE', `/api/v1/peers/${late.id}`, place)).status).toBeLessThan(300);
     expect(wasLost).toThrow('wait');
-    keyAllowance?.lost(place.workspace, LOST_PLACES_AN_HOUR + 10, clock.now());
+    keyAllowance?.lost(place.workspace, LOST_KEYS_PER_HOUR + 10, clock.now());
     const refused = await harness.api('POST', '/api/v1/devices/self/key', { token, body: freshKeyBody() });
     expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);

@@ -7,7 +7,7 @@ import type { Op } from '../../core/base/ports.ts';
 import { effectView } from '../../core/effect/effect-view.ts';
 import { findAgent } from '../../core/identity/agents.ts';
 import { endAgents, endOps, nextFamilies } from '../../core/identity/end-agents.ts';
-import { endingWith } from '../../core/identity/ending-with.ts';
+import { removalCascade } from '../../core/identity/removal-cascade.ts';
 import { addressedFields } from '../../core/state/expecting.ts';
 import { defineOperation } from '../define.ts';
 import { effectSchema } from '../intents/plan-view.ts';
@@ -46,7 +46,7 @@ export const revokeAgent = defineOperation({
     const agent = await findAgent(context, id);
     const state = await services.states.current(workspace);
     const ending = nextFamilies(state, [agent]);
-    const going = await endingWith(services, state, ending);
+    const going = await removalCascade(services, state, ending);
     // A dry run tells what only who may end the agent is told.
     if (dryRun) await services.store.permit?.(workspace, endOps(ending, 'Revoked', going), context.requestId);
     const revoked = dryRun

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { askedOfAnEvening } from './asked.testkit.ts';
+import { eveningQuestions } from './questions.testkit.ts';
 
-const { told, answers } = askedOfAnEvening();
+const { told, answers } = eveningQuestions();
 
 const RANGE = ', from 2026-01-01T00:00:00.000Z to 2026-01-05T18:57:17';
 

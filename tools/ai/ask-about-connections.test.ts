@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { askedOfAnEvening } from './asked.testkit.ts';
+import { eveningQuestions } from './questions.testkit.ts';
 
-const { told, answers } = askedOfAnEvening();
+const { told, answers } = eveningQuestions();
 
 const span = (from: string, to: string) => `from 2026-01-05T${from}:00.000Z to 2026-01-05T${to}`;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type AssertionRecord, assertionFields } from '../../core/assertions/assertion.ts';
-import type { Held } from '../../core/assertions/manage.ts';
+import type { AssertionVerdict } from '../../core/assertions/manage.ts';
 import { recordSchema, recordView } from '../../core/views/record-view.ts';
 
 /** An assertion as answers show it. */
@@ -17,7 +17,7 @@ export const assertionSchema = recordSchema(
 
 export function assertionView(
   assertion: AssertionRecord,
-  check: (record: AssertionRecord) => Held,
+  check: (record: AssertionRecord) => AssertionVerdict,
 ): z.input<typeof assertionSchema> {
   return recordView(assertion, check(assertion));
 }

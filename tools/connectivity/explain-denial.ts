@@ -6,7 +6,7 @@ import { describeDenial } from '../../core/history/denial.ts';
 import { blockerSchema } from '../../core/reachability/answers.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import { defineHeavyOperation } from '../define.ts';
-import { asksPast, pastFields, stateFor } from '../past.ts';
+import { isAboutPast, pastFields, stateFor } from '../past.ts';
 import { allowedPorts, pairQuery, withProtocol, wouldFixField } from './connectivity-fields.ts';
 
 export const explainDenial = defineHeavyOperation({
@@ -25,7 +25,7 @@ export const explainDenial = defineHeavyOperation({
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',
-  proWhen: asksPast,
+  proWhen: isAboutPast,
   effects: READ,
   cost: 'heavy',
   problems: ['invalid_input', 'not_found', 'expired'],
@@ -38,7 +38,7 @@ export const explainDenial = defineHeavyOperation({
     const answer = await connectivity(services, workspace, query);
     const { valid_from, at_least_from } = answer;
     const since = at_least_from === undefined ? '' : ` It is so at least since ${secondText(at_least_from)}.`;
-    const when = asksPast(query) ? `At ${secondText(answer.at)}: ` : '';
+    const when = isAboutPast(query) ? `At ${secondText(answer.at)}: ` : '';
     const why = describeDenial(services, { state, at }, query, answer);
     return {
       denied: answer.verdict !== 'reachable',

@@ -4,7 +4,7 @@ import { formatInstant } from '../../core/base/time.ts';
 import { allowedSchema } from '../../core/reachability/answers.ts';
 import { countPairs, groupRows } from '../../core/reachability/matrix.ts';
 import { defineHeavyOperation } from '../define.ts';
-import { asksPast, pastFields, stateFor } from '../past.ts';
+import { isAboutPast, pastFields, stateFor } from '../past.ts';
 
 /** Groups shown; beyond it the answer says how many were left out. */
 const MAX_GROUPS = 2_000;
@@ -27,7 +27,7 @@ export const getConnectivityMatrix = defineHeavyOperation({
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',
-  proWhen: asksPast,
+  proWhen: isAboutPast,
   effects: READ,
   cost: 'heavy',
   problems: ['invalid_input', 'not_found', 'expired'],

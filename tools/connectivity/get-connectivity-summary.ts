@@ -6,7 +6,7 @@ import { cellsBetween, portsOfCell } from '../../core/reachability/cells.ts';
 import { withExternals } from '../../core/reachability/externals.ts';
 import { outsideRanges } from '../../core/reachability/outside.ts';
 import { defineHeavyOperation } from '../define.ts';
-import { asksPast, pastFields, stateFor } from '../past.ts';
+import { isAboutPast, pastFields, stateFor } from '../past.ts';
 import { groupedBy, groupingFields, groupKind, onlineIn } from './label-group-fields.ts';
 
 /** Cells shown, those with most pairs first: more lines than that nobody tells apart. */
@@ -50,7 +50,7 @@ export const getConnectivitySummary = defineHeavyOperation({
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',
-  proWhen: asksPast,
+  proWhen: isAboutPast,
   effects: READ,
   cost: 'heavy',
   problems: ['invalid_input', 'not_found', 'expired'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { KeyAllowance, LOST_PLACES_AN_HOUR } from '../../core/model/key-allowance.ts';
+import { KeyAllowance, LOST_KEYS_PER_HOUR } from '../../core/model/key-allowance.ts';
 import { enrol, freshKey } from '../../test/kits/plane/devices.ts';
 import { buildWorkspaceKit, refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
@@ -19,7 +19,7 @@ test('where half of the keys of an hour are used up devices of agents wait for n
   const { self } = await kit.join('web-1');
   const [next, guest] = [await delegate('two'), await kit.ask('generate_join_token', { name: 'people' })];
   const ofAgent = await kit.call('generate_join_token', { name: 'agents' }, { bearer: root.token });
-  keyAllowance.lost(kit.workspace, LOST_PLACES_AN_HOUR / 2 + 5, kit.clock.now());
+  keyAllowance.lost(kit.workspace, LOST_KEYS_PER_HOUR / 2 + 5, kit.clock.now());
   kit.clock.time += 1_000;
   expect(await refusalOf(enrol(kit, next, 'two'))).toBe('rate_limited');
   expect(await refusalOf(enrol(kit, ofAgent.token, 'three'))).toBe('rate_limited');

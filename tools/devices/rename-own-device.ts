@@ -3,7 +3,7 @@ import { UPDATE } from '../../core/base/operation.ts';
 import { nameSchema } from '../../core/changes/manifest.ts';
 import { ownPeer } from '../../core/enrolment/own-device.ts';
 import { renameOwnPeer } from '../../core/peers/peers.ts';
-import { peerNow } from '../../core/views/peer-answer.ts';
+import { currentPeer } from '../../core/views/peer-answer.ts';
 import { peerSchema } from '../../core/views/peer-view.ts';
 import { defineOperation } from '../define.ts';
 
@@ -24,6 +24,6 @@ export const renameOwnDevice = defineOperation({
   async run({ name }, context) {
     const { peer } = await ownPeer(context);
     await renameOwnPeer(context, peer.uid, name);
-    return peerNow(context, peer.uid);
+    return currentPeer(context, peer.uid);
   },
 });

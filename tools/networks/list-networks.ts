@@ -3,7 +3,7 @@ import { READ } from '../../core/base/operation.ts';
 import { networkSchema, networkView } from '../../core/views/network-view.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { pageOf, pageQuery } from '../page.ts';
-import { asksPast, pastCost, pastFields, stateFor } from '../past.ts';
+import { isAboutPast, pastCost, pastFields, stateFor } from '../past.ts';
 
 export const listNetworks = defineHeavyOperation({
   name: 'list_networks',
@@ -15,7 +15,7 @@ export const listNetworks = defineHeavyOperation({
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',
-  proWhen: asksPast,
+  proWhen: isAboutPast,
   effects: READ,
   shows: 'MeshNetwork',
   cost: pastCost,

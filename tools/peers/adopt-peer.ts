@@ -6,7 +6,7 @@ import { effectView } from '../../core/effect/effect-view.ts';
 import { adoptPeer as adopt, adopted } from '../../core/peers/peers.ts';
 import { addressedFields } from '../../core/state/expecting.ts';
 import { findPeer } from '../../core/state/find-peer.ts';
-import { peerNow } from '../../core/views/peer-answer.ts';
+import { currentPeer } from '../../core/views/peer-answer.ts';
 import { peerSchema } from '../../core/views/peer-view.ts';
 import { defineOperation } from '../define.ts';
 import { effectSchema } from '../intents/plan-view.ts';
@@ -39,6 +39,6 @@ export const adoptPeer = defineOperation({
     const writes = after ? [{ type: 'updated' as const, kind, name, before, after }] : [];
     const { effect } = comparison({ states, state, writes, now: clock.now() });
     const { uid } = dryRun ? before : await adopt(context, id);
-    return { peer: await peerNow(context, uid), effect: effectView(effect), dryRun };
+    return { peer: await currentPeer(context, uid), effect: effectView(effect), dryRun };
   },
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { UPDATE } from '../../core/base/operation.ts';
 import { approvePeer as approve } from '../../core/peers/peers.ts';
 import { addressedFields } from '../../core/state/expecting.ts';
-import { peerNow } from '../../core/views/peer-answer.ts';
+import { currentPeer } from '../../core/views/peer-answer.ts';
 import { peerSchema } from '../../core/views/peer-view.ts';
 import { defineOperation } from '../define.ts';
 
@@ -22,6 +22,6 @@ export const approvePeer = defineOperation({
   http: { method: 'post', path: '/api/v1/peers/:id/approve' },
   async run({ id }, context) {
     const { uid } = await approve(context, id);
-    return peerNow(context, uid);
+    return currentPeer(context, uid);
   },
 });

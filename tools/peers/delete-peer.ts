@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DELETE } from '../../core/base/operation.ts';
 import { deletePeer as remove } from '../../core/peers/peers.ts';
 import { addressedFields } from '../../core/state/expecting.ts';
-import { peerNow } from '../../core/views/peer-answer.ts';
+import { currentPeer } from '../../core/views/peer-answer.ts';
 import { defineOperation } from '../define.ts';
 import { deletedAnswer } from '../resources/resource-fields.ts';
 
@@ -21,7 +21,7 @@ export const deletePeer = defineOperation({
   problems: ['not_found', 'conflict'],
   http: { method: 'delete', path: '/api/v1/peers/:id' },
   async run({ id }, context) {
-    const { id: uid, name } = await peerNow(context, id);
+    const { id: uid, name } = await currentPeer(context, id);
     await remove(context, uid);
     return { deleted: name };
   },

@@ -7,7 +7,7 @@ import { peerFilter } from '../../core/peers/peer-filter.ts';
 import { livePeers, type PeerView, peerColumns, peerSchema, peerView } from '../../core/views/peer-view.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { pageOf, pageQuery } from '../page.ts';
-import { asksPast, pastCost, pastFields, stateFor } from '../past.ts';
+import { isAboutPast, pastCost, pastFields, stateFor } from '../past.ts';
 import { instant } from '../snapshots/snapshot-fields.ts';
 
 const NOTHING = () => undefined;
@@ -52,7 +52,7 @@ export const listPeers = defineHeavyOperation({
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',
-  proWhen: asksPast,
+  proWhen: isAboutPast,
   effects: READ,
   shows: 'MeshPeer',
   cost: pastCost,

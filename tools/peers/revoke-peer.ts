@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DELETE } from '../../core/base/operation.ts';
 import { revokePeer as revoke } from '../../core/peers/peers.ts';
 import { addressedFields } from '../../core/state/expecting.ts';
-import { peerNow } from '../../core/views/peer-answer.ts';
+import { currentPeer } from '../../core/views/peer-answer.ts';
 import { peerSchema } from '../../core/views/peer-view.ts';
 import { defineOperation } from '../define.ts';
 
@@ -23,6 +23,6 @@ export const revokePeer = defineOperation({
   http: { method: 'post', path: '/api/v1/peers/:id/revoke' },
   async run({ id }, context) {
     const { uid } = await revoke(context, id);
-    return peerNow(context, uid);
+    return currentPeer(context, uid);
   },
 });

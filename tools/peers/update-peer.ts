@@ -9,10 +9,10 @@ import { renameOps, renamePeer } from '../../core/peers/peers.ts';
 import { addressedFields } from '../../core/state/expecting.ts';
 import { findPeer } from '../../core/state/find-peer.ts';
 import type { NetworkState } from '../../core/state/state.ts';
-import { peerNow } from '../../core/views/peer-answer.ts';
+import { currentPeer } from '../../core/views/peer-answer.ts';
 import { peerSchema } from '../../core/views/peer-view.ts';
 import { defineOperation } from '../define.ts';
-import { submitOne } from '../submitted.ts';
+import { submitOne } from '../submit.ts';
 
 export const updatePeer = defineOperation({
   name: 'update_peer',
@@ -35,10 +35,10 @@ export const updatePeer = defineOperation({
   problems: ['invalid_input', 'not_found', 'conflict'],
   http: { method: 'patch', path: '/api/v1/peers/:id' },
   async run({ id, name, labels, network }, context) {
-    const peer = await peerNow(context, id);
+    const peer = await currentPeer(context, id);
     if (labels === undefined && network === undefined) {
       if (name !== undefined) await renamePeer(context, peer.id, name);
-      return peerNow(context, peer.id);
+      return currentPeer(context, peer.id);
     }
     const change = {
       action: 'update',
@@ -56,7 +56,7 @@ export const updatePeer = defineOperation({
     const reason = `updated peer ${peer.name}${inWords(peer, { name, labels, network })}`;
     const submitted = await submitOne(context, change, reason, renamed);
     if (submitted.status === 'pending_approval') return submitted;
-    return peerNow(context, peer.id);
+    return currentPeer(context, peer.id);
   },
 });
 

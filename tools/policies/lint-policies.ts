@@ -45,7 +45,7 @@ export const lintPolicies = defineHeavyOperation({
     const state = await states.current(workspace);
     const at = clock.now();
     const reach = states.reachability(state, at);
-    const found = placed(lint(reach));
+    const found = numberedWarnings(lint(reach));
     const { items, next_cursor } = pageOf(found, query, findingView);
     return {
       at: formatInstant(at),
@@ -59,7 +59,7 @@ export const lintPolicies = defineHeavyOperation({
 });
 
 /** Each with its place among all, which no change of other policies moves: what cursors are made of. */
-function placed(warnings: readonly Warning[]): (Warning & { readonly name: string })[] {
+function numberedWarnings(warnings: readonly Warning[]): (Warning & { readonly name: string })[] {
   const counts = new Map<string, number>();
   return warnings.map((warning) => {
     const { policy, direction, rule_index: index, code } = warning;

@@ -4,7 +4,7 @@ import { lint } from '../../core/reachability/lint.ts';
 import { policySchema, policyView } from '../../core/views/policy-view.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { pageOf, pageQuery } from '../page.ts';
-import { asksPast, pastCost, pastFields, stateFor } from '../past.ts';
+import { isAboutPast, pastCost, pastFields, stateFor } from '../past.ts';
 import { findingSchema, findingView } from './lint-policies.ts';
 
 export const listPolicies = defineHeavyOperation({
@@ -32,7 +32,7 @@ export const listPolicies = defineHeavyOperation({
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',
-  proWhen: asksPast,
+  proWhen: isAboutPast,
   effects: READ,
   shows: 'MeshPolicy',
   cost: (raw) => (raw['lint'] === undefined ? pastCost(raw) : 'heavy'),

@@ -3,9 +3,9 @@ import { listOf } from '../../core/base/list.ts';
 import { TEXT_LIMITS } from '../../core/base/text.ts';
 import type { ChangePlan } from '../../core/changes/changes.ts';
 import { MAX_DOCUMENTS } from '../../core/changes/manifest.ts';
-import { type AppliedDocuments, withDocuments } from '../../core/identity/apply.ts';
-import { PRUNED_KINDS } from '../../core/model/in-files.ts';
-import { pointingAt, withErrors } from '../submitted.ts';
+import { type DocumentChanges, withDocuments } from '../../core/identity/apply.ts';
+import { PRUNED_KINDS } from '../../core/model/file-records.ts';
+import { withErrors, withPointers } from '../submit.ts';
 
 /** The input of apply and of its preview. */
 export const applyFields = {
@@ -36,7 +36,7 @@ type Item = z.input<typeof appliedItem>;
 
 /** Returns the result of each document, in their order, and of each record that is also deleted. */
 export function itemsOf(
-  { changes, changePlaces, agentPlaces, ended }: AppliedDocuments,
+  { changes, changePlaces, agentPlaces, ended }: DocumentChanges,
   outcomes: ChangePlan['outcomes'],
   agents: readonly Omit<Item, 'kind'>[],
 ): Item[] {
@@ -52,12 +52,12 @@ export function itemsOf(
 }
 
 /** Does what is asked; what is wrong with it is said of the documents, each by its kind and name. */
-export function inDocuments<T>({ documents, changePlaces }: AppliedDocuments, work: Promise<T>): Promise<T> {
+export function inDocuments<T>({ documents, changePlaces }: DocumentChanges, work: Promise<T>): Promise<T> {
   const placeOf = (index: number) => {
     const place = changePlaces[index];
     return place === undefined ? '/prune' : documentAt(place);
   };
-  return withErrors(pointingAt(placeOf, work), (errors) =>
+  return withErrors(withPointers(placeOf, work), (errors) =>
     withDocuments(
       errors.map((error) => ({ ...error, pointer: inDocument(error.pointer) })),
       documents,
@@ -78,7 +78,7 @@ export const documentAt = (place: number | undefined) => `/documents/${place}`;
 /** `applied 3 documents: created lab; deleted web-to-db`; without outcomes how many it would delete. */
 export function reasonOf(
   verb: string,
-  { changes, changePlaces, agents }: AppliedDocuments,
+  { changes, changePlaces, agents }: DocumentChanges,
   outcomes?: ChangePlan['outcomes'],
 ): string {
   const count = changePlaces.length + agents.length;

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { UPDATE } from '../../core/base/operation.ts';
 import type { Op } from '../../core/base/ports.ts';
 import type { ChangePlan } from '../../core/changes/changes.ts';
-import { appliedDocuments } from '../../core/identity/apply.ts';
-import { type AppliedAgent, applyAgents } from '../../core/identity/apply-agents.ts';
+import { documentChanges } from '../../core/identity/apply.ts';
+import { type AgentResult, applyAgents } from '../../core/identity/apply-agents.ts';
 import { submitChanges } from '../../core/workflow/submit.ts';
 import { defineOperation } from '../define.ts';
-import { answerOf } from '../submitted.ts';
+import { answerOf } from '../submit.ts';
 import { appliedItem, applyFields, documentAt, inDocuments, itemsOf, reasonOf } from './applied-items.ts';
 
 export const applyResources = defineOperation({
@@ -28,9 +28,9 @@ export const applyResources = defineOperation({
   problems: ['invalid_input', 'forbidden', 'not_found', 'conflict', 'payload_too_large'],
   http: { method: 'post', path: '/api/v1/apply', yamlField: 'manifest' },
   async run(input, context) {
-    const asked = await appliedDocuments(context, input);
+    const asked = await documentChanges(context, input);
     const { changes, agents, agentPlaces } = asked;
-    let applied: readonly AppliedAgent[] = [];
+    let applied: readonly AgentResult[] = [];
     const whole = async (ops: readonly Op[]) => {
       const made = await applyAgents(context, agents, (index) => documentAt(agentPlaces[index]));
       applied = made.applied;

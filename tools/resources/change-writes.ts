@@ -5,12 +5,12 @@ import type { PolicySpec } from '../../core/model/policy.ts';
 import type { NetworkSpec } from '../../core/model/resources.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import type { Services } from '../../core/workflow/services.ts';
-import { answerOf, submitOne } from '../submitted.ts';
+import { answerOf, submitOne } from '../submit.ts';
 import { resourceWrites } from './resource-writes.ts';
 
 type Input = ResourceInput<PolicySpec | NetworkSpec>;
 
-interface Written<O extends z.ZodType> {
+interface WriteDefinition<O extends z.ZodType> {
   readonly kind: 'MeshNetwork' | 'MeshPolicy';
   readonly noun: string;
   readonly path: `/api/v1/${string}`;
@@ -19,7 +19,7 @@ interface Written<O extends z.ZodType> {
 }
 
 /** Creating, replacing and deleting what is planned, judged and approved as a change of the network. */
-export function changeWrites<O extends z.ZodType>({ kind, noun, path, output, view }: Written<O>) {
+export function changeWrites<O extends z.ZodType>({ kind, noun, path, output, view }: WriteDefinition<O>) {
   const writes = resourceWrites(kind, output, path);
 
   async function put(verb: string, input: Input, context: CallContext<Services>, id?: string) {

@@ -7,7 +7,7 @@ import type { ComputeServices } from '../../core/intent/plan/services.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { pageQuery } from '../page.ts';
-import { asksPast, pastFields, stateFor } from '../past.ts';
+import { isAboutPast, pastFields, stateFor } from '../past.ts';
 import { SNAPSHOT_PAGE } from '../snapshots/get-snapshot.ts';
 
 export const exportResources = defineHeavyOperation({
@@ -29,7 +29,7 @@ export const exportResources = defineHeavyOperation({
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',
-  proWhen: asksPast,
+  proWhen: isAboutPast,
   effects: READ,
   cost: 'heavy',
   problems: ['invalid_input', 'not_found', 'expired'],
@@ -57,7 +57,7 @@ export const exportResources = defineHeavyOperation({
 /** An export of the present goes on with the network as it was when it began, for so long. */
 const GOES_ON_MS = 60_000;
 
-interface Begun {
+interface ExportCursor {
   readonly revision: number;
   readonly at: number;
   readonly after: string;
@@ -66,7 +66,7 @@ interface Begun {
 const CURSOR = /^(?<revision>\d{1,15})\.(?<at>\d{1,15})\.(?<after>.*)$/;
 
 /** Parses a cursor. An invalid one is passed on as `after`, whose reader refuses it. */
-function positionOf(cursor: string): Begun {
+function positionOf(cursor: string): ExportCursor {
   const { revision, at, after = cursor } = CURSOR.exec(cursor)?.groups ?? {};
   return { revision: Number(revision ?? 0), at: Number(at ?? 0), after };
 }
@@ -74,7 +74,7 @@ function positionOf(cursor: string): Begun {
 async function stateOf(
   context: CallContext<ComputeServices>,
   query: Parameters<typeof stateFor>[1],
-  begun: Begun | undefined,
+  begun: ExportCursor | undefined,
 ): Promise<{ readonly state: NetworkState; readonly at: number }> {
   const { services, workspace } = context;
   const found = await stateFor(context, query);

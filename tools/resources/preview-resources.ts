@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
-import { appliedDocuments } from '../../core/identity/apply.ts';
+import { documentChanges } from '../../core/identity/apply.ts';
 import { applyAgents } from '../../core/identity/apply-agents.ts';
 import { previewChanges } from '../../core/workflow/preview.ts';
 import { defineOperation } from '../define.ts';
@@ -45,7 +45,7 @@ export const previewResources = defineOperation({
   problems: ['invalid_input', 'forbidden', 'beyond_delegation', 'not_found', 'conflict', 'policy_assertion_failed'],
   http: { method: 'post', path: '/api/v1/apply/preview', yamlField: 'manifest' },
   async run(input, context) {
-    const asked = await appliedDocuments(context, input);
+    const asked = await documentChanges(context, input);
     const { changes, agents, agentPlaces } = asked;
     const made = await inDocuments(
       asked,
@@ -55,7 +55,7 @@ export const previewResources = defineOperation({
       asked,
       previewChanges(context, changes, reasonOf('would apply', asked)),
     );
-    const { outcomes, basis, shown, effect, risk, warnings, diffMarkdown } = assessment;
+    const { outcomes, readSet, shown, effect, risk, warnings, diffMarkdown } = assessment;
     const items = itemsOf(
       asked,
       outcomes,
@@ -63,7 +63,7 @@ export const previewResources = defineOperation({
     );
     return {
       items,
-      revision: basis.revision,
+      revision: readSet.revision,
       would_change: items.some(({ result }) => result !== 'unchanged' && result !== 'ended'),
       changes: [...shown],
       effect,

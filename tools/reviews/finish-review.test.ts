@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { KEPT_MS } from '../../core/compliance/kept.ts';
+import { RETENTION_MS } from '../../core/compliance/retention.ts';
 import { removeOldReviews } from '../../core/compliance/reviews/reminders.ts';
 import { buildKit } from '../../test/kits/plane/kit.ts';
 import { buildReviewKit, itemNamed } from '../../test/kits/plane/review-kit.ts';
@@ -72,7 +72,7 @@ test('a review is there after a restart, and goes after three years with all its
     const { clock } = again;
     const { store } = again.services;
     expect((await store.list(workspace, 'Review')).items.map(({ uid }) => uid).sort()).toEqual([...ids].sort());
-    clock.time += KEPT_MS - 1;
+    clock.time += RETENTION_MS - 1;
     expect(await removeOldReviews({ store, clock }, workspace)).toBe(0);
     clock.time += 60_000;
     expect(await removeOldReviews({ store, clock }, workspace)).toBe(1);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
-import { SHOWN, showReview } from '../../core/compliance/reviews/review-views.ts';
+import { ITEM_FILTERS, showReview } from '../../core/compliance/reviews/review-views.ts';
 import { requireWholeLog } from '../../core/identity/audit-reach.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { fitting, pageQuery } from '../page.ts';
@@ -14,7 +14,7 @@ export const getReview = defineHeavyOperation({
     'A review with its items: what was decided of each, what changed since, and whether what was flagged has ended.',
   input: z.strictObject({
     id: reviewId,
-    show: z.enum(SHOWN).default('all').describe('open: to be looked at yet'),
+    show: z.enum(ITEM_FILTERS).default('all').describe('open: to be looked at yet'),
     ...pageQuery,
     cursor: lineOfText(TEXT_LIMITS.cursor)
       .regex(/^\d{1,9}$/, { error: 'The next_cursor of the page before.' })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { removeOldReviews, tellDueReviews } from '../../core/compliance/reviews/reminders.ts';
+import { announceDueReviews, removeOldReviews } from '../../core/compliance/reviews/reminders.ts';
 import { buildReviewKit } from '../../test/kits/plane/review-kit.ts';
 import { refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
@@ -58,7 +58,7 @@ test('a workspace sets its own cadences, and gets those of the docs back by null
 test('a review that is due is told once for each instant at which one is, and not before', async () => {
   await using kit = await buildReviewKit();
   await kit.ask('update_workspace', { settings: { reviews: { access: 30, policies: 366, activity: 366 } } });
-  const tell = () => tellDueReviews(kit.services, kit.workspace);
+  const tell = () => announceDueReviews(kit.services, kit.workspace);
   expect(await tell()).toBe(0);
   kit.clock.time += 30 * DAY_MS;
   expect([await tell(), await tell()]).toEqual([1, 0]);
@@ -76,9 +76,9 @@ test('a review that is due is told once for each instant at which one is, and no
 test('nobody is reminded who never asked for it, and nobody of a workspace that has gone', async () => {
   await using kit = await buildReviewKit();
   kit.clock.time += 400 * DAY_MS;
-  expect(await tellDueReviews(kit.services, kit.workspace)).toBe(0);
+  expect(await announceDueReviews(kit.services, kit.workspace)).toBe(0);
   await kit.ask('update_workspace', { settings: { reviews: {} } });
   await kit.as('platform_admin')('delete_workspace', {});
-  expect(await tellDueReviews(kit.services, kit.workspace)).toBe(0);
+  expect(await announceDueReviews(kit.services, kit.workspace)).toBe(0);
   expect(await removeOldReviews(kit.services, kit.workspace)).toBe(0);
 });

@@ -3,7 +3,7 @@ import { DELETE } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { previewLeaving, deleteUser as remove } from '../../core/identity/users.ts';
 import { defineOperation } from '../define.ts';
-import { dryRunField, leftFields, leftView } from './left-view.ts';
+import { dryRunField, leftoverFields, leftoverView } from './leftover-view.ts';
 
 export const deleteUser = defineOperation({
   name: 'delete_user',
@@ -20,7 +20,7 @@ export const deleteUser = defineOperation({
         'who takes over what it leaves where they are a member; unset: whom the settings of a workspace name, else agents and join tokens end',
       ),
   }),
-  output: z.strictObject({ deleted: z.boolean().describe('false with dryRun'), ...leftFields }),
+  output: z.strictObject({ deleted: z.boolean().describe('false with dryRun'), ...leftoverFields }),
   access: 'users:write',
   workspace: 'none',
   edition: 'community',
@@ -29,7 +29,7 @@ export const deleteUser = defineOperation({
   problems: ['unauthenticated', 'forbidden', 'not_found', 'conflict'],
   http: { method: 'delete', path: '/api/v1/users/:username' },
   async run({ username, successor, dryRun }, context) {
-    if (dryRun) return { deleted: false, ...leftView(await previewLeaving(username, successor, context)) };
+    if (dryRun) return { deleted: false, ...leftoverView(await previewLeaving(username, successor, context)) };
     await remove(username, successor, context);
     return { deleted: true };
   },

@@ -4,7 +4,7 @@ import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { ACCOUNT_ROLES, findAccount } from '../../core/identity/accounts.ts';
 import { previewLeaving, requireAccount, updateUser as update } from '../../core/identity/users.ts';
 import { defineOperation } from '../define.ts';
-import { dryRunField, leftFields, leftView } from './left-view.ts';
+import { dryRunField, leftoverFields, leftoverView } from './leftover-view.ts';
 import { changedUserSchema, changedUserView, userView } from './user-view.ts';
 
 export const updateUser = defineOperation({
@@ -20,7 +20,7 @@ export const updateUser = defineOperation({
     dryRun: dryRunField.describe('change nothing; say what disabling it would end, and what would pass to whom'),
     password: z.string().min(1).max(TEXT_LIMITS.password).optional().describe('a new initial password'),
   }),
-  output: changedUserSchema.extend(leftFields),
+  output: changedUserSchema.extend(leftoverFields),
   access: 'users:write',
   workspace: 'none',
   edition: 'community',
@@ -32,7 +32,7 @@ export const updateUser = defineOperation({
     if (dryRun) {
       const left = await previewLeaving(username, undefined, context);
       const account = await requireAccount(username, context);
-      return { ...userView(account), ...leftView(patch.disabled === true && !account.spec.disabled ? left : []) };
+      return { ...userView(account), ...leftoverView(patch.disabled === true && !account.spec.disabled ? left : []) };
     }
     const before = await findAccount(context.services, username);
     const wasAdministrator = before?.spec.role === 'platform_admin' && !before.spec.disabled;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { formatInstant } from '../../core/base/time.ts';
 import { ACCOUNT_ROLES, type AccountRecord } from '../../core/identity/accounts.ts';
-import { administratorNotice } from '../../core/identity/who-approves.ts';
+import { administratorNotice } from '../../core/identity/approvers.ts';
 
 export const userSchema = z.strictObject({
   id: z.string(),

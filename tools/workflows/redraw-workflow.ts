@@ -126,12 +126,14 @@ export const redrawWorkflow = defineOperation({
         `The workflow is ${workflow.status.state}, not pending: nothing of it is left to draw.`,
       );
     }
-    const { drawn, problem } = workflow.spec.call ? {} : await drawnOrNot(() => reassess(context, workflow, skip));
+    const { drawn, problem } = workflow.spec.call
+      ? {}
+      : await previewOrProblem(() => reassess(context, workflow, skip));
     const asDrawn = drawn ? withAssessment(workflow, drawn) : workflow;
     const standing = await standingOf(context, asDrawn);
     return {
       base_revision: workflow.spec.baseRevision,
-      revision: drawn?.basis.revision ?? (await services.states.current(workspace)).revision,
+      revision: drawn?.readSet.revision ?? (await services.states.current(workspace)).revision,
       drawing: drawn ? drawingView(workflow, drawn) : null,
       problem: problem ?? null,
       decision: {
@@ -145,7 +147,7 @@ export const redrawWorkflow = defineOperation({
   },
 });
 
-async function drawnOrNot(draw: () => Promise<Redrawn>): Promise<{ drawn?: Redrawn; problem?: string }> {
+async function previewOrProblem(draw: () => Promise<Redrawn>): Promise<{ drawn?: Redrawn; problem?: string }> {
   try {
     return { drawn: await draw() };
   } catch (error) {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
-import { approversOf } from '../../core/identity/who-approves.ts';
+import { approversOf } from '../../core/identity/approvers.ts';
 import { defineOperation } from '../define.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { memberSchema, memberView } from './member-view.ts';

@@ -3,7 +3,7 @@ import { DELETE } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { previewRemoval, removeMember as remove } from '../../core/identity/change-members.ts';
 import { defineOperation } from '../define.ts';
-import { dryRunField, leftFields, leftView } from '../users/left-view.ts';
+import { dryRunField, leftoverFields, leftoverView } from '../users/leftover-view.ts';
 
 export const removeMember = defineOperation({
   name: 'remove_member',
@@ -23,7 +23,7 @@ export const removeMember = defineOperation({
   output: z.strictObject({
     removed: z.boolean().describe('false with dryRun'),
     endedAgents: z.array(z.string()).describe('names of the agents that ended, or would'),
-    ...leftFields,
+    ...leftoverFields,
   }),
   access: 'members:write',
   workspace: 'scoped',
@@ -36,6 +36,6 @@ export const removeMember = defineOperation({
     if (!dryRun) return { removed: true, endedAgents: await remove(username, successor, context) };
     const left = await previewRemoval(username, successor, context);
     const endedAgents = left.filter(({ type, becomes }) => type === 'agent' && becomes === 'ends');
-    return { removed: false, endedAgents: endedAgents.map(({ name }) => name), ...leftView(left) };
+    return { removed: false, endedAgents: endedAgents.map(({ name }) => name), ...leftoverView(left) };
   },
 });

@@ -3,8 +3,8 @@ import { UPDATE } from '../../core/base/operation.ts';
 import { WORKSPACE_ROLES } from '../../core/base/scope.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { normalizeUsername } from '../../core/identity/accounts.ts';
+import { approverNotice } from '../../core/identity/approvers.ts';
 import { setMember as set } from '../../core/identity/change-members.ts';
-import { approverNotice } from '../../core/identity/who-approves.ts';
 import { defineOperation } from '../define.ts';
 import { memberSchema, memberView } from './member-view.ts';
 

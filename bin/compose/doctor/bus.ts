@@ -1,5 +1,5 @@
+import { busAddressOf } from '../bus-address.ts';
 import { readBusKeys } from '../bus-keys.ts';
-import { busPlaceOf } from '../bus-place.ts';
 import { problemAt } from '../bus-servers.ts';
 import { busSignIn } from '../external-bus.ts';
 import { type Check, type Finding, failed, ok, warning } from './check.ts';
@@ -9,7 +9,7 @@ const REMEDY =
 
 /** Each server of MESH_BUS_URL, with what a control plane signs in with. Nothing is sent to nodes. */
 export const checkBus: Check = async ({ config: { env } }) => {
-  const place = busPlaceOf(env);
+  const place = busAddressOf(env);
   if (!place) return [];
   const { MESH_BUS_KEYS_FILE: file } = env;
   const signIn = busSignIn(place, env, file === undefined ? undefined : readBusKeys(file));

@@ -1,12 +1,12 @@
 import { formatInstant } from '../../../core/base/time.ts';
-import { clockMarkIn } from '../../../storage/clock-mark.ts';
+import { clockMarkerIn } from '../../../storage/clock-marker.ts';
 import { type Check, ok, warning } from './check.ts';
 
 /** The tolerance for a recorded clock that is ahead because the marker is written in advance. */
 const TOLERATED_MS = 60_000;
 
 export const checkClock: Check = ({ config, now }) => {
-  const mark = clockMarkIn(config.configDir).read();
+  const mark = clockMarkerIn(config.configDir).read();
   const shown = `The clock shows ${formatInstant(now)}`;
   if (mark === undefined) return [ok(`${shown}; no control plane has kept one yet.`)];
   const behind = mark - now;

@@ -43,7 +43,7 @@ export async function examine(configDir: string, now = Date.now()): Promise<Diag
   let isStoreAway = false;
   for (const [check, run] of Object.entries(CHECKS)) {
     if (isStoreAway && READS_STORE.has(check)) continue;
-    const found = await tried(run, subject, () => {
+    const found = await runCheck(run, subject, () => {
       isStoreAway = true;
     });
     items.push(...found.map((finding) => ({ check, ...finding })));
@@ -62,7 +62,7 @@ function subjectOf(configDir: string, now: number): Subject | Finding {
 }
 
 /** A check that fails itself is a finding, and the others go on. */
-async function tried(run: Check, subject: Subject, onStoreAway: () => void): Promise<readonly Finding[]> {
+async function runCheck(run: Check, subject: Subject, onStoreAway: () => void): Promise<readonly Finding[]> {
   try {
     return await run(subject);
   } catch (error) {

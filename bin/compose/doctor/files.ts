@@ -15,10 +15,10 @@ export const checkFiles: Check = ({ config: { configDir }, file, isRunning }) =>
   const secrets = [path.join(configDir, 'credentials.json'), ...(file === undefined ? [] : [file.path])];
   const findings = [
     ...secrets.filter((name) => existsSync(name)).flatMap((name) => closeToOthers(name).map(asFinding)),
-    ...(isRunning ? [] : halfWrittenIn(configDir).map(removed)),
+    ...(isRunning ? [] : halfWrittenIn(configDir).map(removedFinding)),
   ];
   const seen = findings.length > 0 ? findings : [ok('What holds secrets can be read by its owner alone.')];
-  return file === undefined ? seen : [...seen, ...copiesBeside(file.path).map(kept)];
+  return file === undefined ? seen : [...seen, ...copiesBeside(file.path).map(olderCopyFinding)];
 };
 
 /** Returns the rescued copies of a removed database, and the copies from before a restore. */
@@ -30,7 +30,7 @@ function copiesBeside(file: string): string[] {
   return [...rescuedBeside(own), ...names.filter(isCopy).map((each) => path.join(folder, each))];
 }
 
-function kept(name: string): Finding {
+function olderCopyFinding(name: string): Finding {
   const { size, mtimeMs } = statSync(name);
   const of = `${size} bytes, of ${formatInstant(mtimeMs)}`;
   return ok(`${name} (${of}) is an older copy of the database: meshd does not use it, and it is as secret.`);
@@ -40,7 +40,7 @@ function asFinding(said: string): Finding {
   return said.includes(': narrowed ') ? { ...ok(`${said}.`), repaired: true } : warning(`${said}.`);
 }
 
-function removed(name: string): Finding {
+function removedFinding(name: string): Finding {
   rmSync(name, { force: true });
   return { ...ok(`${name} was a backup that is only half written: removed.`), repaired: true };
 }

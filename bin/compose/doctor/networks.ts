@@ -2,7 +2,7 @@ import { type ReservedRange, refusalOfBlock } from '../../../core/changes/change
 import { controlRanges } from '../../../core/intent/verify/lock-out.ts';
 import { isPublicBlock } from '../../../core/model/network-blocks.ts';
 import type { NetworkRecord } from '../../../core/model/resources.ts';
-import { addressSettings } from '../given-addresses.ts';
+import { addressSettings } from '../configured-addresses.ts';
 import { type Check, type Finding, failed, ok, warning } from './check.ts';
 import { readStates } from './read-states.ts';
 

@@ -1,11 +1,11 @@
-import { livingPlanes } from '../../../plane/leadership.ts';
+import { livePlanes } from '../../../plane/leadership.ts';
 import { buildKeyring } from '../../../storage/keyring.ts';
 import { storeAt } from '../../../storage/open.ts';
 import { readBusKeys } from '../bus-keys.ts';
 import type { Config } from '../config.ts';
 import { configWarnings, warningText } from '../config-warnings.ts';
-import { keyPlaceOf, knownCredentials } from '../installation.ts';
-import { type Digests, differencesFrom, differencesSaid, refusals, sharedSettings } from '../shared-settings.ts';
+import { keyLocationOf, storedCredentials } from '../installation.ts';
+import { type Digests, differencesFrom, differencesText, refusals, sharedSettings } from '../shared-settings.ts';
 import { storeUrl } from '../store-url.ts';
 import { type Check, failed, ok, warning } from './check.ts';
 
@@ -16,18 +16,18 @@ export const checkConfiguration: Check = ({ config }) =>
 /** Compares the settings given here with those of the control planes on the database. */
 export const checkSettings: Check = async ({ config }) => {
   const { servers } = storeAt(storeUrl(config));
-  const settings = servers && settingsHere(config);
+  const settings = servers && localSettings(config);
   if (!settings) return [];
   const reader = await servers.openPlanesReader();
   try {
-    const planes = () => livingPlanes(reader);
+    const planes = () => livePlanes(reader);
     // A control plane that runs here is included: it has the settings from its start.
     const different = await differencesFrom({ self: '', settings, cells: reader.cells, planes });
     if (different.size === 0)
       return [ok('No control plane that shares the database is at work, beside which these settings could be held.')];
     const refused = refusals(different);
     if (refused.length > 0) return refused.map((line) => failed(`${line}.`));
-    const said = differencesSaid(different);
+    const said = differencesText(different);
     if (said === '')
       return [ok(`Those given here are those of all ${different.size} control planes at work on the database.`)];
     return [
@@ -40,9 +40,9 @@ export const checkSettings: Check = async ({ config }) => {
   }
 };
 
-function settingsHere(config: Config): Digests | undefined {
+function localSettings(config: Config): Digests | undefined {
   const { MESH_BUS_KEYS_FILE: busKeysFile, MESH_LRP_AUTH_TOKEN: token } = config.env;
-  const credentials = knownCredentials(keyPlaceOf(config));
+  const credentials = storedCredentials(keyLocationOf(config));
   if (!credentials) return undefined;
   const { relayToken, controlPrivateKey } = buildKeyring(credentials, token);
   const busKeys = busKeysFile === undefined ? undefined : readBusKeys(busKeysFile);

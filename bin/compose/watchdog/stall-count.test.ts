@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { type Finding, type Look, StallCount, TICK_MS } from './stall-count.ts';
+import { type LoopSample, StallCount, type StallVerdict, TICK_MS } from './stall-count.ts';
 
 const SECOND = 1_000 / TICK_MS;
 
 /** Ticks on time while the thread stands still, after one at which it turned. */
-function standStill(count: StallCount, ticks: number, phase: Look['phase'] = 'serving', from = 0): Finding[] {
+function standStill(
+  count: StallCount,
+  ticks: number,
+  phase: LoopSample['phase'] = 'serving',
+  from = 0,
+): StallVerdict[] {
   return Array.from({ length: ticks + 1 }, (_, tick) => count.tick({ at: from + tick * TICK_MS, turns: 7, phase }));
 }
 

@@ -10,7 +10,7 @@ const END_STOPPING_AFTER = 10;
 /** A tick that took more than this many times its length was late. */
 const LATE = 2;
 
-export interface Look {
+export interface LoopSample {
   /** Time of the look on a monotonic clock, ms. */
   readonly at: number;
   /** Turns of the serving thread so far. */
@@ -18,7 +18,7 @@ export interface Look {
   readonly phase: 'starting' | 'serving' | 'stopping';
 }
 
-export type Finding = 'turning' | 'waiting' | 'stalled' | 'hopeless';
+export type StallVerdict = 'turning' | 'waiting' | 'stalled' | 'hopeless';
 
 /**
  * Counts how long the serving thread has not turned, in ticks of the watchdog itself. A tick that comes late restarts the
@@ -27,7 +27,7 @@ export type Finding = 'turning' | 'waiting' | 'stalled' | 'hopeless';
 export class StallCount {
   readonly #tickMs: number;
   readonly #isSupervised: boolean;
-  #last: Look | undefined;
+  #last: LoopSample | undefined;
   #ticks = 0;
 
   constructor({ tickMs = TICK_MS, isSupervised }: { readonly tickMs?: number; readonly isSupervised: boolean }) {
@@ -36,7 +36,7 @@ export class StallCount {
   }
 
   /** Returns `stalled` once for each stall, and `hopeless` from when the process should end. */
-  tick(look: Look): Finding {
+  tick(look: LoopSample): StallVerdict {
     const last = this.#last;
     this.#last = look;
     const isLate = last !== undefined && look.at - last.at > LATE * this.#tickMs;

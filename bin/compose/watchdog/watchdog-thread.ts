@@ -2,7 +2,7 @@ import { Session } from 'node:inspector';
 import { setTimeout as after } from 'node:timers/promises';
 import { workerData } from 'node:worker_threads';
 import { logOutput } from '../log-output.ts';
-import { SharedTurns } from './shared-turns.ts';
+import { SharedLoopState } from './shared-loop-state.ts';
 import { StallCount } from './stall-count.ts';
 import { RESCUE, type WatchdogData } from './watchdog.ts';
 
@@ -23,7 +23,7 @@ const log = {
     output.write(`${JSON.stringify({ level: 50, time: new Date().toISOString(), ...fields, msg })}\n`);
   },
 };
-const turns = new SharedTurns(buffer);
+const turns = new SharedLoopState(buffer);
 const count = new StallCount({ tickMs, isSupervised });
 
 for (;;) {

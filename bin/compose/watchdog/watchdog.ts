@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../../core/base/ports.ts';
-import { SharedTurns } from './shared-turns.ts';
+import { SharedLoopState } from './shared-loop-state.ts';
 import { TICK_MS } from './stall-count.ts';
 
 const ENTRY = new URL(`./watchdog-thread${path.extname(import.meta.url)}`, import.meta.url);
@@ -16,7 +16,7 @@ export interface Rescue {
   letSignalsEnd(): void;
 }
 
-export interface Watched {
+export interface Watchdog {
   /** From now on a stall counts; before, a start, a migration or a restore may take as long as it needs. */
   serving(): void;
   /** From now on the stop itself must move. */
@@ -41,8 +41,8 @@ export interface WatchdogData {
 export function startWatchdog(
   log: Pick<Log, 'warn'>,
   { isSupervised, tickMs = TICK_MS }: { readonly isSupervised: boolean; readonly tickMs?: number },
-): Watched {
-  const turns = new SharedTurns();
+): Watchdog {
+  const turns = new SharedLoopState();
   const workerData: WatchdogData = { turns: turns.buffer, tickMs, isSupervised };
   let worker: Worker | undefined;
   const restoreSignals = exposeRescue();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { constants, rmSync } from 'node:fs';
 import path from 'node:path';
-import { exact, ifIs, json, list, type Of, object, oneOf, text, where } from '../../../core/base/shape.ts';
+import { exact, type Infer, ifIs, json, list, object, oneOf, text, where } from '../../../core/base/shape.ts';
 import { replacePrivateFile } from '../../enrol/private-file.ts';
 import { readRegular, textIn } from '../../if-readable.ts';
 import { isNftName } from './nft-listing.ts';
@@ -18,7 +18,7 @@ const fields = object(
 );
 
 /** Validates changes: root reverts them by this record, so it holds nothing but these words and names. */
-const IS_CHANGE: Readonly<Record<Of<typeof fields>['tool'], (change: string) => boolean>> = {
+const IS_CHANGE: Readonly<Record<Infer<typeof fields>['tool'], (change: string) => boolean>> = {
   ufw: (change) => change === 'rule',
   firewalld: (change) => change === 'permanent' || change === 'now',
   nft: (change) => change.split(' ').length === 3 && isNftName(change),
@@ -26,7 +26,7 @@ const IS_CHANGE: Readonly<Record<Of<typeof fields>['tool'], (change: string) => 
 
 const openedShape = json(exact(where(fields, ({ tool, changes }) => changes.every(IS_CHANGE[tool]))));
 
-export type Opened = Of<typeof openedShape>;
+export type Opened = Infer<typeof openedShape>;
 
 /** Changes of a node to the host's own firewall: written before it changes anything, and gone once they are reverted. */
 export interface OpenedRecord {

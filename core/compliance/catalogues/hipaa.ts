@@ -1,7 +1,7 @@
-import type { Catalogue } from '../frameworks.ts';
+import type { Catalog } from '../frameworks.ts';
 
 /** Standards of 45 CFR 164. Titles are ours. */
-export const hipaa: Catalogue = {
+export const hipaa: Catalog = {
   framework: 'hipaa',
   title: 'HIPAA Security Rule',
   scope: 'ephi',

@@ -1,7 +1,7 @@
-import type { Catalogue } from '../frameworks.ts';
+import type { Catalog } from '../frameworks.ts';
 
 /** The first four have the numbers of v3.2.1, as the contract names them; the others those of v4.0.1. Titles are ours. */
-export const pciDss: Catalogue = {
+export const pciDss: Catalog = {
   framework: 'pci-dss',
   title: 'PCI DSS',
   scope: 'cde',

@@ -1,7 +1,7 @@
-import type { Catalogue } from '../frameworks.ts';
+import type { Catalog } from '../frameworks.ts';
 
 /** Criteria of the Trust Services Criteria of 2017. Titles are ours. */
-export const soc2: Catalogue = {
+export const soc2: Catalog = {
   framework: 'soc2',
   title: 'SOC 2 Type II',
   scope: 'everyone',

@@ -1,5 +1,5 @@
 import { isOfAgent } from '../../model/presets.ts';
-import { counted, holdsUnless, named, nothing } from '../reading.ts';
+import { counted, holdsUnless, named, nothing } from '../check-result.ts';
 import type { View } from '../view.ts';
 import type { StateCheck } from './check.ts';
 
@@ -10,7 +10,7 @@ export const runningAsApproved: StateCheck = {
   judge(view) {
     const policies = [...view.state.policies.values()].filter((policy) => !isOfAgent(policy));
     if (policies.length === 0) return nothing('There are no policies.');
-    const { bare = [], unknown = [] } = Object.groupBy(policies, (policy) => standing(view, policy.revision));
+    const { bare = [], unknown = [] } = Object.groupBy(policies, (policy) => reviewStatus(view, policy.revision));
     if (bare.length === 0 && unknown.length > 0)
       return nothing(`Of ${named(unknown)} it is no longer kept who reviewed them.`);
     return holdsUnless(
@@ -24,7 +24,7 @@ export const runningAsApproved: StateCheck = {
   }),
 };
 
-function standing({ reviewOf }: View, revision: number): 'bare' | 'reviewed' | 'unknown' {
+function reviewStatus({ reviewOf }: View, revision: number): 'bare' | 'reviewed' | 'unknown' {
   const reviewer = reviewOf(revision);
   if (reviewer === undefined) return 'unknown';
   return reviewer === '' ? 'bare' : 'reviewed';

@@ -1,7 +1,7 @@
 import { foldName } from '../../base/record.ts';
 import { parseInstant } from '../../base/time.ts';
 import type { NetworkChangeRecord } from '../changes.ts';
-import { counted, listed } from '../reading.ts';
+import { counted, listed } from '../check-result.ts';
 import type { ChangeCheck } from './check.ts';
 
 const APPROVE =

@@ -1,7 +1,7 @@
 import type { NetworkChange } from '../../changes/changes.ts';
 import type { NetworkChangeRecord } from '../changes.ts';
+import type { CheckResult } from '../check-result.ts';
 import type { FactName } from '../facts.ts';
-import type { Reading } from '../reading.ts';
 import type { View } from '../view.ts';
 
 /** The action that mends a control, with its actor, and the policy changes that carry it out where there are any. */
@@ -13,7 +13,7 @@ export interface Remedy {
 /** Judges the network at one instant; over a period it is asked at each moment that can change its answer. */
 export interface StateCheck {
   readonly on: 'state';
-  readonly judge: (view: View) => Reading;
+  readonly judge: (view: View) => CheckResult;
   /** Returns details of the last state, reported beside the facts. */
   readonly detail?: (view: View) => string;
   readonly remedy: (view: View) => Remedy;

@@ -1,13 +1,13 @@
 import type { NetworkChange } from '../../changes/changes.ts';
-import { DIRECTIONS, meansAnyone, rulesOf } from '../../model/meaning.ts';
 import type { PeerEntry, Selector } from '../../model/policy.ts';
+import { DIRECTIONS, matchesAnyone, rulesOf } from '../../model/policy-match.ts';
 import type { PeerRecord } from '../../model/resources.ts';
 import { selects, selectsEveryone } from '../../model/selector.ts';
 import { countPairs, groupRows } from '../../reachability/matrix.ts';
-import { betweenNewcomers } from '../../reachability/outside-access.ts';
-import type { Allowed } from '../../reachability/port-sets.ts';
-import { anyoneFaults, meansNewcomers, openToAnyone } from '../anyone.ts';
-import { counted, holdsUnless, listed, named, nothing } from '../reading.ts';
+import { betweenFuturePeers } from '../../reachability/outside-access.ts';
+import type { AllowedPorts } from '../../reachability/port-sets.ts';
+import { counted, holdsUnless, listed, named, nothing } from '../check-result.ts';
+import { anyoneFaults, matchesFuturePeers, openToAnyone } from '../open-to-anyone.ts';
 import { freeName } from '../remedy-names.ts';
 import {
   type InForce,
@@ -58,7 +58,7 @@ function deniesAll(spec: InForce['spec'], direction: 'ingress' | 'egress'): bool
   const rules = rulesOf(spec, direction);
   if (rules === undefined) return false;
   if (rules.length === 0) return true;
-  return spec.action === 'DENY' && rules.some(({ peers, ports }) => meansAnyone(peers) && ports.length === 0);
+  return spec.action === 'DENY' && rules.some(({ peers, ports }) => matchesAnyone(peers) && ports.length === 0);
 }
 
 function isClosed(view: View, bases: readonly InForce[], network: string): boolean {
@@ -206,7 +206,7 @@ export const grantedByLabel: StateCheck = {
 };
 
 function isNarrow(entry: PeerEntry): boolean {
-  return entry !== '*' && entry.peerSelector !== undefined && !meansNewcomers(entry);
+  return entry !== '*' && entry.peerSelector !== undefined && !matchesFuturePeers(entry);
 }
 
 /** Checks that nothing is open by default and that no rule opens everything to everyone. */
@@ -251,7 +251,7 @@ const MOST_PORTS = 32_768;
 
 /** Networks in which whoever joins may open most of what others have. */
 function wideNetworks(view: View): string[] {
-  return [...betweenNewcomers(view.reach())].flatMap(([network, allowed]) => (isWide(allowed) ? [network] : []));
+  return [...betweenFuturePeers(view.reach())].flatMap(([network, allowed]) => (isWide(allowed) ? [network] : []));
 }
 
 function wideShare(view: View, size: number): number {
@@ -263,7 +263,7 @@ function wideShare(view: View, size: number): number {
   return wide / possible;
 }
 
-function isWide(allowed: Allowed): boolean {
+function isWide(allowed: AllowedPorts): boolean {
   if (allowed === 'ALL') return true;
   const ports = new Map<string, number>();
   for (const { protocol, from, to = from } of allowed) {

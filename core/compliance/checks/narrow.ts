@@ -1,10 +1,10 @@
-import { once } from '../../base/once.ts';
+import { memoize } from '../../base/memoize.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
 import { parseCidr } from '../../model/cidr.ts';
-import { type Direction, meansAnyone, replacingRules } from '../../model/meaning.ts';
 import type { PeerEntry, PolicySpec } from '../../model/policy.ts';
+import { type Direction, matchesAnyone, replacingRules } from '../../model/policy-match.ts';
 import { isSubset, sizeOf, union } from '../../model/ranges.ts';
-import { meansNewcomers, rangesOf } from '../anyone.ts';
+import { matchesFuturePeers, rangesOf } from '../open-to-anyone.ts';
 import type { AllowRule, View } from '../view.ts';
 
 /** The policies of some rules, each of which keeps the peers that it names and the addresses that the workspace lists. */
@@ -26,7 +26,7 @@ export function narrowPolicies(
 function narrowed(view: View, spec: PolicySpec, direction: Direction, meant: ReadonlySet<number>): PolicySpec {
   const kept = (entries: readonly PeerEntry[]) =>
     entries.filter((entry) => {
-      const isWide = meansNewcomers(entry) || sizeOf(rangesOf([entry])) > MOST_BY_ADDRESS;
+      const isWide = matchesFuturePeers(entry) || sizeOf(rangesOf([entry])) > MOST_BY_ADDRESS;
       return !isWide && !namesUnlisted(view, [entry]);
     });
   return replacingRules(spec, (rule, index) => {
@@ -41,11 +41,11 @@ const MOST_BY_ADDRESS = 256n;
 
 /** Returns true if entries name addresses outside of the networks that the workspace does not list as sources. */
 export function namesUnlisted(view: View, entries: readonly PeerEntry[]): boolean {
-  return meansAnyone(entries) || !isSubset(rangesOf(entries), knownRanges(view));
+  return matchesAnyone(entries) || !isSubset(rangesOf(entries), knownRanges(view));
 }
 
 /** Returns the address ranges of the networks and of the sources that the workspace lists. */
-const knownRanges = once(({ state, sources }: View) => {
+const knownRanges = memoize(({ state, sources }: View) => {
   const networks = [...state.networks.values()].map(({ spec }) => spec.cidr);
   return union([...networks, ...sources].flatMap((text) => parseCidr(text) ?? []));
 });

@@ -5,7 +5,7 @@ import { endOf } from '../../history/network-moments.ts';
 import type { PeerRecord } from '../../model/resources.ts';
 import { isLive, isOpen } from '../../state/agent-tree.ts';
 import { agentOf } from '../../state/network-model.ts';
-import { counted, holdsUnless, named, nothing } from '../reading.ts';
+import { counted, holdsUnless, named, nothing } from '../check-result.ts';
 import { livePeers } from '../view.ts';
 import type { StateCheck } from './check.ts';
 

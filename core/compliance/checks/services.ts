@@ -1,12 +1,12 @@
 import { getOrInsertComputed } from '../../base/get-or-insert.ts';
-import { once } from '../../base/once.ts';
+import { memoize } from '../../base/memoize.ts';
 import type { Protocol } from '../../model/policy.ts';
 import type { PeerRecord, PolicyRecord } from '../../model/resources.ts';
 import { selects } from '../../model/selector.ts';
 import { groupRows } from '../../reachability/matrix.ts';
-import type { Allowed } from '../../reachability/port-sets.ts';
-import { outsideOf } from '../anyone.ts';
-import { counted, holdsUnless, listed, named, nothing } from '../reading.ts';
+import type { AllowedPorts } from '../../reachability/port-sets.ts';
+import { counted, holdsUnless, listed, named, nothing } from '../check-result.ts';
+import { outsideOf } from '../open-to-anyone.ts';
 import { freeName } from '../remedy-names.ts';
 import { type AllowRule, isIsolated, peersInScope, rulesAtScope, type View } from '../view.ts';
 import type { StateCheck } from './check.ts';
@@ -112,7 +112,7 @@ function insecureAt(view: View, peer: PeerRecord): string[] {
 }
 
 /** By the name of each peer in scope: walked by kinds of peers, so that it costs what policies tell apart. */
-const servicesOpened = once((view: View): ReadonlyMap<string, ReadonlySet<Service>> => {
+const servicesOpened = memoize((view: View): ReadonlyMap<string, ReadonlySet<Service>> => {
   const found = new Map<string, Set<Service>>();
   const names = new Set(peersInScope(view).map(({ name }) => name));
   for (const { src, dst, allowed } of groupRows(view.reach(), { dst: names })) {
@@ -149,7 +149,7 @@ function names({ rule }: AllowRule, protocol: Protocol, port: number): boolean {
   );
 }
 
-function includes(allowed: Allowed, protocol: Protocol, port: number): boolean {
+function includes(allowed: AllowedPorts, protocol: Protocol, port: number): boolean {
   if (allowed === 'ALL') return true;
   return allowed.some((span) => {
     if (span.protocol !== protocol) return false;

@@ -1,9 +1,9 @@
-import { once } from '../../base/once.ts';
+import { memoize } from '../../base/memoize.ts';
 import type { StoredRecord } from '../../base/record.ts';
 import { parseInstant } from '../../base/time.ts';
 import { publicKeyFlaw } from '../../model/public-key.ts';
 import type { PeerRecord } from '../../model/resources.ts';
-import { counted, holdsUnless, named } from '../reading.ts';
+import { counted, holdsUnless, named } from '../check-result.ts';
 import { peersInScope, type View } from '../view.ts';
 import type { StateCheck } from './check.ts';
 import { noneInScope } from './isolation.ts';
@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 /** Keys are to be renewed within so long. */
 export const KEY_DAYS = 365;
 
-const flawOf = once(({ spec }: PeerRecord) => publicKeyFlaw(spec.publicKey) ?? '');
+const flawOf = memoize(({ spec }: PeerRecord) => publicKeyFlaw(spec.publicKey) ?? '');
 
 /** Checks that every peer in scope uses WireGuard, the only transport. */
 export const encryptedPaths: StateCheck = {

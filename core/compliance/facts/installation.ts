@@ -7,7 +7,7 @@ import { parseAddress } from '../../model/cidr.ts';
 import { publicPartOf } from '../../model/public-addresses.ts';
 import type { ListensBus } from '../../model/services.ts';
 import { workspaceById } from '../../model/workspaces.ts';
-import { counted, listed } from '../reading.ts';
+import { counted, listed } from '../check-result.ts';
 import { type Fact, type FactContext, fails, holds, unknown } from './fact.ts';
 
 const DAY_MS = 86_400_000;
@@ -17,7 +17,7 @@ const KEY_DAYS = 365;
 /** The facts about the control plane itself and the setup of the workspace. */
 export const INSTALLATION_FACTS = {
   async 'first-password'(context: FactContext) {
-    const people = (await accountsHere(context)).filter(({ spec }) => !spec.disabled);
+    const people = (await workspaceAccounts(context)).filter(({ spec }) => !spec.disabled);
     if (people.length === 0)
       return unknown('No account of this workspace is known.', 'A platform administrator signs in.');
     const others = people.filter(({ spec }) => spec.passwordState !== 'own');
@@ -35,7 +35,7 @@ export const INSTALLATION_FACTS = {
     const remedy =
       'The host administrator sets MESH_SIGNALING_AUTH=token with MESH_TLS_CERT, or binds MESH_BUS_LISTEN to an address that nodes alone reach and keeps the firewall rule as evidence.';
     if (!bus) return unknown('The bus is served by another process, of which nothing is known here.', remedy);
-    if (bus.isElsewhere) return busElsewhere(bus);
+    if (bus.isElsewhere) return externalBus(bus);
     const where = `The bus listens on ${bus.host}`;
     if (isLoopback(bus.host)) return holds(`${where}: it is reached from this host alone.`);
     if (bus.auth === 'token' && bus.tls) return holds(`${where}, over TLS, and takes nobody in without a credential.`);
@@ -106,7 +106,7 @@ export const INSTALLATION_FACTS = {
     const [tokens, agents, people] = await Promise.all([
       services.store.list(workspace, 'Token'),
       services.store.list(workspace, 'AgentIdentity'),
-      accountsHere(context),
+      workspaceAccounts(context),
     ]);
     const here = new Set(people.filter(({ spec }) => !spec.disabled).map(({ uid }) => uid));
     const now = services.clock.now();
@@ -129,7 +129,7 @@ export const INSTALLATION_FACTS = {
 } as const satisfies Readonly<Record<string, (context: FactContext) => Promise<Fact>>>;
 
 /** Returns the accounts with access to this workspace: its members and the platform administrators. */
-async function accountsHere({ services, workspace }: FactContext): Promise<AccountRecord[]> {
+async function workspaceAccounts({ services, workspace }: FactContext): Promise<AccountRecord[]> {
   const [accounts, members] = await Promise.all([
     services.store.list(SYSTEM_WORKSPACE, 'Account'),
     services.store.list(workspace, 'Member'),
@@ -144,7 +144,7 @@ async function accountsHere({ services, workspace }: FactContext): Promise<Accou
 }
 
 /** Judges a bus that others run by its configuration alone. With `auth` other than `none`, it admits nobody without a key. */
-function busElsewhere({ host, auth, tls }: ListensBus): Fact {
+function externalBus({ host, auth, tls }: ListensBus): Fact {
   const where = `The bus is at ${host}, which others run`;
   const remedy =
     'The host administrator has the servers let in registered nodes alone (meshd bus-config, MESH_SIGNALING_AUTH=token) and names them with tls:// in MESH_BUS_URL, or keeps the rules of the servers and of the firewall before them as evidence.';

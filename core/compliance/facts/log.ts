@@ -1,12 +1,12 @@
 import { openCheckpoint } from '../../audit/checkpoint.ts';
-import { noteKeysOf, rootAt, whyNotHeld } from '../../audit/keep-checkpoints.ts';
+import { checkpointContradiction, noteKeysOf, rootAt } from '../../audit/keep-checkpoints.ts';
 import { hashOfEntry } from '../../audit/leaf.ts';
-import type { KnownLogs, PublicLogKeys } from '../../audit/log-keys.ts';
+import type { LogTrustAnchors, PublicLogKeys } from '../../audit/log-keys.ts';
 import { GrowingTree } from '../../audit/tree.ts';
-import type { AuditTree, KeptCheckpoint, Store } from '../../base/ports.ts';
+import type { AuditTree, Store, StoredCheckpoint } from '../../base/ports.ts';
 import { formatInstant } from '../../base/time.ts';
-import { lastWitnesses } from '../../peers/witnessed.ts';
-import { counted } from '../reading.ts';
+import { lastWitnesses } from '../../peers/witness-reports.ts';
+import { counted } from '../check-result.ts';
 import { type Fact, type FactContext, unknown } from './fact.ts';
 
 /** Entries that one assessment hashes at most: some seconds. The next one goes on from there. */
@@ -73,11 +73,11 @@ function progressOf(store: Store, workspace: string, now: number): Progress {
  * Compares the log with its newest head, which is stored apart: whoever controls the database can remove checkpoints from it,
  * but not that head. @returns the fault
  */
-async function behindHead(tree: AuditTree, workspace: string, logs: KnownLogs): Promise<string | undefined> {
+async function behindHead(tree: AuditTree, workspace: string, logs: LogTrustAnchors): Promise<string | undefined> {
   const what = 'the newest signed checkpoint, kept apart from the database,';
   try {
     const head = await logs.heads.newest(workspace);
-    const why = head && (await whyNotHeld(head, tree, await tree.size(), noteKeysOf(logs, workspace)));
+    const why = head && (await checkpointContradiction(head, tree, await tree.size(), noteKeysOf(logs, workspace)));
     return why && `${what} ${why}`;
   } catch (error) {
     return `${what} could not be held against it: ${(error as Error).message}`;
@@ -87,7 +87,7 @@ async function behindHead(tree: AuditTree, workspace: string, logs: KnownLogs): 
 /** @returns what is wrong */
 async function recompute(
   tree: AuditTree,
-  checkpoints: readonly KeptCheckpoint[],
+  checkpoints: readonly StoredCheckpoint[],
   { logs, workspace, done }: { readonly logs: PublicLogKeys; readonly workspace: string; readonly done: Progress },
 ): Promise<string | undefined> {
   const growing = done.tree;

@@ -1,14 +1,14 @@
 import { formatInstant } from '../../base/time.ts';
 import { workspaceById } from '../../model/workspaces.ts';
-import { counted, listed } from '../reading.ts';
+import { counted, listed } from '../check-result.ts';
+import { currentItemsOf, isFlaggedInForce } from '../reviews/current-items.ts';
 import { CADENCE_DAYS, cadenceOf, firstUnreviewed, lastFinished, pagesOf } from '../reviews/find-reviews.ts';
-import { isFlaggedInForce, nowOf } from '../reviews/in-force.ts';
 import type { ReviewKind, ReviewRecord } from '../reviews/review-record.ts';
 import { type Fact, type FactContext, type FactReader, fails, holds, unknown } from './fact.ts';
 
 const DAY_MS = 86_400_000;
 
-const WHO: Readonly<Record<ReviewKind, string>> = {
+const REVIEWERS: Readonly<Record<ReviewKind, string>> = {
   access: 'An administrator or auditor reviews who holds what access each six months',
   policies: 'An administrator or auditor reviews the policies each six months',
   activity: 'An auditor reviews the audit log at the set cadence',
@@ -26,7 +26,7 @@ export const activityReview: FactReader = async (context) => {
 async function reviewFact(context: FactContext, kind: ReviewKind, maxAgeMs: number): Promise<Fact> {
   const { services, workspace, at } = context;
   const isOfPeriod = true;
-  const remedy = `${WHO[kind]} (mesh compliance review start ${kind}).`;
+  const remedy = `${REVIEWERS[kind]} (mesh compliance review start ${kind}).`;
   const last = await lastFinished(services, workspace, kind, at);
   const when = formatInstant(at);
   if (!last?.spec.finished) {
@@ -72,7 +72,7 @@ function reviewText({ uid, spec }: ReviewRecord, finished: NonNullable<ReviewRec
 
 async function flaggedInForce({ services }: FactContext, review: ReviewRecord): Promise<string[]> {
   if (review.spec.finished?.flagged === 0) return [];
-  const [pages, now] = await Promise.all([pagesOf(services, review), nowOf(services, review)]);
+  const [pages, now] = await Promise.all([pagesOf(services, review), currentItemsOf(services, review)]);
   return pages
     .flatMap(({ spec }) => spec.items)
     .filter((item) => isFlaggedInForce(review, item, now))

@@ -1,6 +1,6 @@
 import { hasEnded } from '../../base/time.ts';
 import { isSpent } from '../../model/token-record.ts';
-import { counted, listed } from '../reading.ts';
+import { counted, listed } from '../check-result.ts';
 import { type FactReader, fails, holds, unknown } from './fact.ts';
 
 const DAY_MS = 86_400_000;

@@ -27,7 +27,7 @@ const LOOKED_AT = 5_000;
 const MAX_LINE = 8;
 
 /** The records that items are made from, read once. */
-interface Known {
+interface ReviewSources {
   readonly state: NetworkState;
   readonly tokens: ReadonlyMap<string, TokenRecord>;
   readonly accounts: ReadonlyMap<string, AccountRecord>;
@@ -53,7 +53,7 @@ export async function accessItems(services: HistoryServices, workspace: string):
     store.list(workspace, 'Webhook'),
     workspaceById(services, workspace),
   ]);
-  const known: Known = {
+  const known: ReviewSources = {
     state,
     tokens: new Map(tokens.items.map((token) => [token.uid, token])),
     accounts: new Map(accounts.items.map((account) => [account.uid, account])),
@@ -81,7 +81,7 @@ async function usesOf({ store }: HistoryServices, workspace: string): Promise<Re
   return used;
 }
 
-async function personItem(services: HistoryServices, member: MemberRecord, known: Known): Promise<ItemFacts> {
+async function personItem(services: HistoryServices, member: MemberRecord, known: ReviewSources): Promise<ItemFacts> {
   const { name, uid, workspace, revision, createdAt } = member;
   const { role } = member.spec;
   const commit = await commitAt(services, workspace, revision);
@@ -102,7 +102,7 @@ async function personItem(services: HistoryServices, member: MemberRecord, known
 }
 
 /** Each by name: who reviews the access to a workspace has to be able to say of each that they should have it. */
-function administratorItem({ name, uid, spec, createdAt }: AccountRecord, { used }: Known): ItemFacts[] {
+function administratorItem({ name, uid, spec, createdAt }: AccountRecord, { used }: ReviewSources): ItemFacts[] {
   if (spec.role !== 'platform_admin' || spec.disabled) return [];
   return [
     {
@@ -117,7 +117,7 @@ function administratorItem({ name, uid, spec, createdAt }: AccountRecord, { used
   ];
 }
 
-function agentItem(agent: AgentRecord, known: Known): ItemFacts[] {
+function agentItem(agent: AgentRecord, known: ReviewSources): ItemFacts[] {
   const { name, uid, spec, status, createdAt } = agent;
   if ((status.phase !== 'Active' && status.phase !== 'Pending') || hasEnded(spec, known.now)) return [];
   const line = lineOf(agent, known.state);
@@ -162,7 +162,7 @@ function factsOf(record: AgentRecord | TokenRecord | PeerRecord): Readonly<Recor
   return texts;
 }
 
-function tokenItem(token: TokenRecord, known: Known): ItemFacts[] {
+function tokenItem(token: TokenRecord, known: ReviewSources): ItemFacts[] {
   const { uid, spec, createdAt } = token;
   const { accounts, now } = known;
   const { kind, name, expiresAt, createdBy, owner, scopes = [], usageLimit, usedCount } = spec;
@@ -196,7 +196,7 @@ const NOBODY = 'nobody, who made it has left';
 async function webhookItem(
   services: HistoryServices,
   { uid, spec, createdAt }: StoredRecord<'Webhook'>,
-  { ids }: Known,
+  { ids }: ReviewSources,
 ): Promise<ItemFacts> {
   const owner = await webhookOwner(services, spec);
   const person = owner === undefined ? undefined : ids.get(owner);
@@ -220,7 +220,7 @@ async function webhookItem(
   };
 }
 
-function scheduleItem(name: ScheduleName, { spec }: WorkspaceRecord, { accounts }: Known): ItemFacts[] {
+function scheduleItem(name: ScheduleName, { spec }: WorkspaceRecord, { accounts }: ReviewSources): ItemFacts[] {
   const schedule = scheduleIn(spec.settings, name);
   if (!schedule) return [];
   const owner = accounts.get(spec.scheduleOwners?.[name]?.id ?? '');
@@ -243,7 +243,7 @@ function scheduleItem(name: ScheduleName, { spec }: WorkspaceRecord, { accounts 
 /** Id of the person who made a token, also by an agent, or who took it over. */
 function makerOf(
   { owner, createdBy, issuedBy }: Partial<Pick<TokenRecord['spec'], 'owner' | 'createdBy' | 'issuedBy'>>,
-  { state, ids }: Known,
+  { state, ids }: ReviewSources,
 ): string | undefined {
   if (owner) return owner;
   const agent = [...state.agents.values()].find(({ uid }) => uid === issuedBy);
@@ -251,7 +251,7 @@ function makerOf(
   return person ?? ids.get(createdBy?.replace(/^user:/, '') ?? '');
 }
 
-function deviceItem(peer: PeerRecord, known: Known): ItemFacts[] {
+function deviceItem(peer: PeerRecord, known: ReviewSources): ItemFacts[] {
   const { state, tokens, now } = known;
   const { name, uid, spec, status, createdAt } = peer;
   if (status.phase !== 'ready' || hasEnded(spec, now)) return [];

@@ -9,7 +9,7 @@ import type { ItemFacts, LogRange } from './review-record.ts';
 export const MAX_ENTRIES = 100_000;
 const PAGE = 1_000;
 
-interface Counted {
+interface ActorCount {
   count: number;
   first: AuditEntry;
   last: AuditEntry;
@@ -38,7 +38,7 @@ export async function activityItems(
   const to = asked.to ?? Math.min(size, from + MAX_ENTRIES) - 1;
   requireRange(from, to, size);
   requireNoGap(from, next);
-  const found = new Map<string, Counted>();
+  const found = new Map<string, ActorCount>();
   for (let before = to + 1; before > from; ) {
     const entries = await store.audit(workspace, { before, limit: Math.min(PAGE, before - from) });
     for (const entry of entries) count(found, entry);
@@ -74,7 +74,7 @@ function requireNoGap(from: number, next: number): void {
   throw invalidInput([{ pointer: '/from_seq', detail }], `/from_seq: ${detail}`);
 }
 
-function count(found: Map<string, Counted>, entry: AuditEntry): void {
+function count(found: Map<string, ActorCount>, entry: AuditEntry): void {
   const type = typeOf(entry);
   const known = found.get(type);
   if (!known) {
@@ -98,7 +98,7 @@ function typeOf({ actor, commit, event }: AuditEntry): string {
   return actor.startsWith('system:') ? 'change by the control plane' : 'change';
 }
 
-function itemOf(type: string, { count, first, last, actors }: Counted): ItemFacts {
+function itemOf(type: string, { count, first, last, actors }: ActorCount): ItemFacts {
   return {
     id: `entries/${type}`,
     type: 'entries',

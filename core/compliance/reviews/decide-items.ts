@@ -7,9 +7,9 @@ import { requireSession } from '../../base/require-session.ts';
 import { ROLE_SCOPES } from '../../base/scope.ts';
 import { roleOf } from '../../identity/members.ts';
 import type { HistoryServices, NetworkServices } from '../../state/services.ts';
-import { listed } from '../reading.ts';
+import { listed } from '../check-result.ts';
+import { type CurrentItems, currentItemsOf, type ItemStatus } from './current-items.ts';
 import { pagesOf, reviewById } from './find-reviews.ts';
-import { type Now, nowOf, type Standing } from './in-force.ts';
 import {
   type Decision,
   digestOf,
@@ -30,7 +30,7 @@ export interface ItemDecision {
   readonly digest?: string | undefined;
 }
 
-export interface Decided {
+export interface DecisionCounts {
   /** Decided by this call. */
   readonly decided: number;
   /** To be looked at yet, in the whole review. */
@@ -42,10 +42,10 @@ export interface Decided {
 }
 
 /** The caller who decides, and the circumstances of the decision. */
-interface Deciding {
+interface DecisionContext {
   readonly caller: Caller;
   readonly isAlone: boolean;
-  readonly now: Now;
+  readonly now: CurrentItems;
   readonly at: number;
 }
 
@@ -60,10 +60,10 @@ export async function decideItems(
   id: string,
   asked: { readonly items: readonly ItemDecision[] } | { readonly allConfirmed: true; readonly note: string },
   context: CallContext<HistoryServices>,
-): Promise<Decided> {
-  const deciding = await decidingOf(id, context);
+): Promise<DecisionCounts> {
+  const deciding = await decisionContextOf(id, context);
   const { review, pages, ...how } = deciding;
-  const named = 'items' in asked ? namedOf(asked.items) : undefined;
+  const named = 'items' in asked ? decisionsById(asked.items) : undefined;
   const counts = { decided: 0, changed: 0, held_by_caller: 0 };
   const left = new Set(named?.keys());
   const written = pages.map((page) => {
@@ -79,7 +79,7 @@ export async function decideItems(
         return item;
       }
       if (item.decision || standing === 'ended') return item;
-      if (isHeldBy(item, how.caller) && !how.isAlone) {
+      if (concerns(item, how.caller) && !how.isAlone) {
         counts.held_by_caller += 1;
         return item;
       }
@@ -110,7 +110,7 @@ export async function finishReview(
   note: string,
   context: CallContext<HistoryServices>,
 ): Promise<ReviewRecord> {
-  const { review, pages, caller, isAlone, now, at } = await decidingOf(id, context);
+  const { review, pages, caller, isAlone, now, at } = await decisionContextOf(id, context);
   const items = pages.flatMap(({ spec }) => spec.items);
   const ended = items.filter((item) => !item.decision && now.standingOf(item) === 'ended');
   const open = items.filter((item) => isOpen(item, review, now));
@@ -134,7 +134,7 @@ export async function finishReview(
   return reviewById(context.services, context.workspace, id);
 }
 
-async function decidingOf(id: string, context: CallContext<HistoryServices>) {
+async function decisionContextOf(id: string, context: CallContext<HistoryServices>) {
   const caller = requireSession(context.caller);
   const { services, workspace } = context;
   const review = await reviewById(services, workspace, id);
@@ -143,21 +143,21 @@ async function decidingOf(id: string, context: CallContext<HistoryServices>) {
   }
   const [pages, now, hasOther] = await Promise.all([
     pagesOf(services, review),
-    nowOf(services, review),
+    currentItemsOf(services, review),
     hasOtherReviewer(services, workspace, caller),
   ]);
   return { review, pages, now, caller, isAlone: !hasOther, at: services.clock.now() };
 }
 
 /** A review of policies is of a revision, whatever they become. */
-function isChangedAccess({ spec }: ReviewRecord, standing: Standing): boolean {
+function isChangedAccess({ spec }: ReviewRecord, standing: ItemStatus): boolean {
   return spec.review === 'access' && standing === 'changed';
 }
 
 /** An item with what was decided, as it is now where it was shown so. @throws MeshError */
-function decide(item: ReviewItem, asked: ItemDecision, deciding: Deciding): ReviewItem {
+function decide(item: ReviewItem, asked: ItemDecision, deciding: DecisionContext): ReviewItem {
   const { verdict, digest } = asked;
-  if (verdict === 'confirmed' && isHeldBy(item, deciding.caller) && !deciding.isAlone) {
+  if (verdict === 'confirmed' && concerns(item, deciding.caller) && !deciding.isAlone) {
     throw new MeshError(
       'forbidden',
       `You hold ${item.name} (${item.id}) yourself, so another person has to confirm it: an administrator or auditor.`,
@@ -174,17 +174,17 @@ function decide(item: ReviewItem, asked: ItemDecision, deciding: Deciding): Revi
 function decisionOf(
   item: ReviewItem,
   { verdict, note }: Pick<ItemDecision, 'verdict' | 'note'>,
-  { caller, at }: Pick<Deciding, 'caller' | 'at'>,
+  { caller, at }: Pick<DecisionContext, 'caller' | 'at'>,
 ): Decision {
-  return { verdict, note, by: caller.subject, at, ...(isHeldBy(item, caller) && { own: true }) };
+  return { verdict, note, by: caller.subject, at, ...(concerns(item, caller) && { own: true }) };
 }
 
-function isHeldBy({ people }: ReviewItem, { id }: Caller): boolean {
+function concerns({ people }: ReviewItem, { id }: Caller): boolean {
   return people.includes(id);
 }
 
 /** Each once. @throws MeshError `invalid_input` */
-function namedOf(items: readonly ItemDecision[]): ReadonlyMap<string, ItemDecision> {
+function decisionsById(items: readonly ItemDecision[]): ReadonlyMap<string, ItemDecision> {
   const named = new Map(items.map((one) => [one.item, one]));
   if (named.size === items.length) return named;
   const index = items.findIndex((one) => named.get(one.item) !== one);

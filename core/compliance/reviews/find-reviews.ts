@@ -22,7 +22,7 @@ export function cadenceOf(settings: Pick<WorkspaceSettings, 'reviews'>, kind: Re
 }
 
 /** When the next review of a kind is due, and what there is of it. Instants in ms. */
-export interface Due {
+export interface DueReview {
   readonly kind: ReviewKind;
   readonly dueAt: number;
   /** Finished last. */
@@ -33,7 +33,7 @@ export interface Due {
 }
 
 /** Returns the due date of each kind of review. @throws MeshError `not_found` for an unknown workspace */
-export async function dueReviews(services: StoreServices, workspace: string): Promise<Due[]> {
+export async function dueReviews(services: StoreServices, workspace: string): Promise<DueReview[]> {
   const { createdAt, spec } = await workspaceById(services, workspace);
   return Promise.all(
     REVIEW_KINDS.map(async (kind) => {

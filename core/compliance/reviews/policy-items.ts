@@ -5,11 +5,11 @@ import { isOfAgent } from '../../model/presets.ts';
 import type { PolicyRecord } from '../../model/resources.ts';
 import { comparesRules, lint } from '../../reachability/lint.ts';
 import type { HistoryServices } from '../../state/services.ts';
-import { counted, listed } from '../reading.ts';
+import { counted, listed } from '../check-result.ts';
 import type { ItemFacts } from './review-record.ts';
 
 /** Names of policies that have gone, told of one review. */
-const MAX_TOLD = 50;
+const MAX_LISTED = 50;
 
 /**
  * The policies in force, each with what lint finds of it, who answers for it and why it is there. Those that hold agents to
@@ -56,7 +56,7 @@ export async function policyItems(
     ...(all.length > own.length
       ? [`${counted(all.length - own.length, 'policy', 'policies')} hold agents to their presets and end with them.`]
       : []),
-    ...(gone.length > 0 ? [`Gone since the review before: ${listed(gone, MAX_TOLD)}.`] : []),
+    ...(gone.length > 0 ? [`Gone since the review before: ${listed(gone, MAX_LISTED)}.`] : []),
     ...(comparesRules(reach) ? [] : ['There is too much to compare rules with each other: such findings are missing.']),
   ];
   return { items, notes, revision: state.revision };

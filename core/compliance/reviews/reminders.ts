@@ -4,8 +4,8 @@ import { draftOf } from '../../base/record.ts';
 import { formatInstant } from '../../base/time.ts';
 import { snapshotNameAt } from '../../history/snapshot-record.ts';
 import type { NetworkServices } from '../../state/services.ts';
-import { KEPT_MS } from '../kept.ts';
-import { type Due, dueReviews } from './find-reviews.ts';
+import { RETENTION_MS } from '../retention.ts';
+import { type DueReview, dueReviews } from './find-reviews.ts';
 import { pageName, type ReviewRecord } from './review-record.ts';
 
 type Uses = Pick<NetworkServices, 'store' | 'clock' | 'edition'>;
@@ -16,21 +16,21 @@ type Uses = Pick<NetworkServices, 'store' | 'clock' | 'edition'>;
  *
  * @returns how many were told
  */
-export async function tellDueReviews(services: Uses, workspace: string): Promise<number> {
+export async function announceDueReviews(services: Uses, workspace: string): Promise<number> {
   const { store, clock, edition } = services;
   if (edition !== 'pro' || !(await store.getById(SYSTEM_WORKSPACE, 'Workspace', workspace))) return 0;
   let told = 0;
   for (const due of await dueReviews(services, workspace)) {
-    if (due.isTold && due.dueAt <= clock.now() && (await tell(services, workspace, due))) told += 1;
+    if (due.isTold && due.dueAt <= clock.now() && (await announceReview(services, workspace, due))) told += 1;
   }
   return told;
 }
 
 /** Tells of one that is due. @returns false where it was told before */
-export async function tell(
+export async function announceReview(
   { store }: Pick<Uses, 'store'>,
   workspace: string,
-  { kind, dueAt }: Pick<Due, 'kind' | 'dueAt'>,
+  { kind, dueAt }: Pick<DueReview, 'kind' | 'dueAt'>,
 ): Promise<boolean> {
   const known = await store.get(workspace, { kind: 'ReviewDue', name: kind });
   if (known?.spec.dueAt === dueAt) return false;
@@ -66,8 +66,8 @@ export async function removeOldReviews(
   { store, clock }: Pick<Uses, 'store' | 'clock'>,
   workspace: string,
 ): Promise<number> {
-  const { items } = await store.list(workspace, 'Review', { after: snapshotNameAt(clock.now() - KEPT_MS - 1) });
-  const old = items.filter(({ spec }) => spec.finished && spec.finished.at < clock.now() - KEPT_MS);
+  const { items } = await store.list(workspace, 'Review', { after: snapshotNameAt(clock.now() - RETENTION_MS - 1) });
+  const old = items.filter(({ spec }) => spec.finished && spec.finished.at < clock.now() - RETENTION_MS);
   const context = { actor: 'system:retention', reason: 'reviews past their time', requestId: newId('r') };
   for (let from = 0; from < old.length; from += BATCH) {
     await store.commit(workspace, old.slice(from, from + BATCH).flatMap(deletions), context);

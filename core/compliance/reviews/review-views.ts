@@ -1,8 +1,8 @@
 import type { Scope } from '../../base/scope.ts';
 import { formatInstant } from '../../base/time.ts';
 import type { HistoryServices } from '../../state/services.ts';
+import { type CurrentItems, currentItemsOf, type ItemStatus, isFlaggedInForce } from './current-items.ts';
 import { pagesOf, reviewById } from './find-reviews.ts';
-import { isFlaggedInForce, type Now, nowOf, type Standing } from './in-force.ts';
 import {
   type ItemFacts,
   itemDigest,
@@ -13,8 +13,8 @@ import {
 } from './review-record.ts';
 
 /** The filters for items: all, undecided ones, or those with a verdict. */
-export const SHOWN = ['all', 'open', 'flagged', 'confirmed'] as const;
-export type Shown = (typeof SHOWN)[number];
+export const ITEM_FILTERS = ['all', 'open', 'flagged', 'confirmed'] as const;
+export type ItemFilter = (typeof ITEM_FILTERS)[number];
 
 /** A review without its items. */
 export interface ReviewView {
@@ -73,7 +73,7 @@ export interface ItemView {
   readonly scopes: readonly string[];
   readonly may: readonly string[];
   /** Since it was listed; of a finished review, since then. */
-  readonly standing: Standing;
+  readonly standing: ItemStatus;
   /** The digest of the item as it is shown, to be sent with a decision. */
   readonly digest: string;
   readonly decision: {
@@ -95,9 +95,9 @@ export interface ItemView {
  * @returns how many there are to look at yet, of what was flagged is in force, and came since
  * @throws MeshError `not_found`
  */
-export async function showReview(services: HistoryServices, workspace: string, id: string, shown: Shown) {
+export async function showReview(services: HistoryServices, workspace: string, id: string, shown: ItemFilter) {
   const review = await reviewById(services, workspace, id);
-  const [pages, now] = await Promise.all([pagesOf(services, review), nowOf(services, review)]);
+  const [pages, now] = await Promise.all([pagesOf(services, review), currentItemsOf(services, review)]);
   const items = pages.flatMap(({ spec }) => spec.items);
   const placed = items.map((item, place) => ({ item, place }));
   return {
@@ -106,25 +106,25 @@ export async function showReview(services: HistoryServices, workspace: string, i
     flagged_in_force: items.filter((item) => isFlaggedInForce(review, item, now)).length,
     new_since: review.spec.finished ? 0 : now.countBeside(new Set(items.map((item) => item.id))),
     // Places of items stay what they are, so cursors are made of them.
-    items: placed.filter(({ item }) => isShown(item, shown, review, now)),
+    items: placed.filter(({ item }) => matchesFilter(item, shown, review, now)),
     viewOf: (item: ReviewItem) => itemView(item, review, now),
   };
 }
 
-function isShown(item: ReviewItem, shown: Shown, review: ReviewRecord, now: Now): boolean {
+function matchesFilter(item: ReviewItem, shown: ItemFilter, review: ReviewRecord, now: CurrentItems): boolean {
   if (shown === 'all') return true;
   return shown === 'open' ? isOpen(item, review, now) : item.decision?.verdict === shown;
 }
 
 /** Returns true if somebody has to decide the item before the review can be finished. */
-export function isOpen(item: ReviewItem, { spec }: ReviewRecord, now: Now): boolean {
+export function isOpen(item: ReviewItem, { spec }: ReviewRecord, now: CurrentItems): boolean {
   if (spec.finished) return false;
   const standing = now.standingOf(item);
   if (!item.decision) return standing !== 'ended';
   return item.decision.verdict === 'confirmed' && spec.review === 'access' && standing === 'changed';
 }
 
-function itemView(item: ReviewItem, review: ReviewRecord, now: Now): ItemView {
+function itemView(item: ReviewItem, review: ReviewRecord, now: CurrentItems): ItemView {
   const { id, type, name, decision } = item;
   const current: ItemFacts = (review.spec.finished ? undefined : now.get(id)) ?? item;
   const { facts, told, scopes } = current;

@@ -58,7 +58,7 @@ export async function startReview(asked: NewReview, context: CallContext<History
   return reviewById(services, workspace, drafts[0].uid);
 }
 
-interface Listed extends Pick<Awaited<ReturnType<typeof policyItems>>, 'items' | 'notes'> {
+interface ReviewContents extends Pick<Awaited<ReturnType<typeof policyItems>>, 'items' | 'notes'> {
   readonly range?: ReviewRecord['spec']['range'];
   readonly revision?: number;
 }
@@ -68,7 +68,7 @@ async function itemsOf(
   workspace: string,
   { kind, from, to }: NewReview,
   previous: ReviewRecord | undefined,
-): Promise<Listed> {
+): Promise<ReviewContents> {
   switch (kind) {
     case 'access':
       return { items: await accessItems(services, workspace), notes: [] };

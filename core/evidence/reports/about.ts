@@ -16,14 +16,14 @@ export interface About {
 }
 
 /** The kinds of ids to look up in a file. */
-type Held = 'policies' | 'revisions' | 'snapshots' | 'workflows';
+type IdKind = 'policies' | 'revisions' | 'snapshots' | 'workflows';
 
 export interface RawFile {
   /** In the archive, as `raw-data/workflow-audit-log.csv`. */
   readonly path: string;
   readonly title: string;
   readonly mediaType: string;
-  readonly holds: readonly Held[];
+  readonly holds: readonly IdKind[];
   /** Hexadecimal; none where it is not known yet. */
   readonly sha256?: string;
 }

@@ -1,9 +1,9 @@
-import { catalogueOf } from '../../compliance/catalogue.ts';
+import { catalogOf } from '../../compliance/catalog.ts';
 import type { ControlResult, FailingInterval, FlipCause } from '../../compliance/control-result.ts';
 import { counted } from '../../effect/markdown.ts';
 import type { About, Assessment, RawFile } from './about.ts';
 import { code, codeCell, jsonBlock, page, table, text } from './markdown.ts';
-import { NO_CERTIFICATE, STATUS_WORDS, shareText } from './words.ts';
+import { NO_CERTIFICATE, STATUS_WORDS, shareText } from './texts.ts';
 
 /** The file of one control in the archive: its result, what it rests on, and what to do. */
 export function controlMarkdown(control: ControlResult, assessment: Assessment, about: About): string {
@@ -25,7 +25,7 @@ export function controlMarkdown(control: ControlResult, assessment: Assessment, 
 }
 
 function facts(control: ControlResult, assessment: Assessment, { workspace }: About): string[] {
-  const { title } = catalogueOf(assessment.canonical_framework);
+  const { title } = catalogOf(assessment.canonical_framework);
   return table(
     ['', ''],
     [

@@ -1,4 +1,4 @@
-import { seenText } from '../../base/as-data.ts';
+import { visibleText } from '../../base/as-data.ts';
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -29,7 +29,7 @@ export function html(parts: TemplateStringsArray, ...values: readonly Value[]): 
 function sourceOf(value: Value | undefined): string {
   if (value instanceof Markup) return value.source;
   if (Array.isArray(value)) return value.map(({ source }: Markup) => source).join('');
-  return seenText(String(value))
+  return visibleText(String(value))
     .replaceAll(/\p{Cc}+/gu, ' ')
     .replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 }

@@ -1,4 +1,4 @@
-import { seenText } from '../../base/as-data.ts';
+import { visibleText } from '../../base/as-data.ts';
 import * as markdown from '../../effect/markdown.ts';
 
 /** Characters of one text: the evidence of a control is the longest. */
@@ -8,12 +8,12 @@ const LINE_START = /^(\d{0,9})([-+=.)])/;
 
 /** Words of others as one line of text: no markup, no link, and what is not seen is spelled out. */
 export function text(words: string, limit = MAX_TEXT): string {
-  return markdown.plain(seenText(words), limit).replace(LINE_START, '$1\\$2');
+  return markdown.plain(visibleText(words), limit).replace(LINE_START, '$1\\$2');
 }
 
 /** An id or a name of others inside backticks; a dash where there is none. */
 export function code(name: string | null): string {
-  return name === null || name.trim() === '' ? '—' : markdown.code(seenText(name));
+  return name === null || name.trim() === '' ? '—' : markdown.code(visibleText(name));
 }
 
 /** A table; cells are Markdown already. A bar in a code span ends its cell, unless it is escaped. */
@@ -29,7 +29,7 @@ export function codeCell(name: string | null): string {
 
 /** A value as JSON in a block that nothing in it can end. */
 export function jsonBlock(value: unknown): string[] {
-  return markdown.fenced('json', seenText(JSON.stringify(value, null, 2)).split('\n'));
+  return markdown.fenced('json', visibleText(JSON.stringify(value, null, 2)).split('\n'));
 }
 
 /** Blocks apart from one another, as a file. */

@@ -1,10 +1,10 @@
-import { seenText } from '../../base/as-data.ts';
-import { catalogueOf } from '../../compliance/catalogue.ts';
+import { visibleText } from '../../base/as-data.ts';
+import { catalogOf } from '../../compliance/catalog.ts';
 import type { ControlResult, FailingInterval } from '../../compliance/control-result.ts';
 import { type About, type Assessment, controlPath, type RawFile, SUMMARY_PATH } from './about.ts';
 import { text } from './markdown.ts';
 import { tokenOf, uuidOf } from './oscal-ids.ts';
-import { METHOD, NO_CERTIFICATE, shareText } from './words.ts';
+import { METHOD, NO_CERTIFICATE, shareText } from './texts.ts';
 
 const OSCAL_VERSION = '1.1.3';
 /** The namespace of properties that NIST does not define. It is a name that nobody fetches; validators require a URL. */
@@ -29,12 +29,12 @@ export function oscalResults(assessment: Assessment, about: About): string {
   const body = documentOf(scene);
   // Another content is another document.
   const document = { uuid: uuid(`document:${JSON.stringify(body)}`), ...body };
-  return `${seenText(JSON.stringify({ 'assessment-results': document }, null, 2))}\n`;
+  return `${visibleText(JSON.stringify({ 'assessment-results': document }, null, 2))}\n`;
 }
 
 function documentOf(scene: Scene) {
   const { assessment, about, uuid } = scene;
-  const { title } = catalogueOf(assessment.canonical_framework);
+  const { title } = catalogOf(assessment.canonical_framework);
   return {
     metadata: {
       title: text(`${title}: assessment of the workspace ${about.workspace.name}`),
@@ -170,7 +170,7 @@ function intervalName({ id }: ControlResult, index: number): string {
   return `${id}:failing:${index}`;
 }
 
-interface Observed {
+interface Observation {
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -179,7 +179,7 @@ interface Observed {
 }
 
 /** Returns an observation. Controls on states were simulated (TEST); those on records were read (EXAMINE). */
-function observation({ assessment, about, uuid }: Scene, control: ControlResult, observed: Observed) {
+function observation({ assessment, about, uuid }: Scene, control: ControlResult, observed: Observation) {
   return {
     uuid: uuid(`observation:${observed.name}`),
     title: text(observed.title),
@@ -275,7 +275,7 @@ function prop(name: string, value: string) {
 /** A value of OSCAL: one line, neither empty nor with space around it. */
 function propText(words: string): string {
   return (
-    seenText(words)
+    visibleText(words)
       .replaceAll(/[\s\p{Cc}]+/gu, ' ')
       .trim() || '-'
   );

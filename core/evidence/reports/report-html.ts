@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { formatInstant } from '../../base/time.ts';
-import { catalogueOf } from '../../compliance/catalogue.ts';
+import { catalogOf } from '../../compliance/catalog.ts';
 import type { ControlResult, ControlStatus } from '../../compliance/control-result.ts';
 import { type About, type Assessment, CONTROLS_FOLDER } from './about.ts';
 import { failingTimes } from './failing-times.ts';
 import { html, Markup } from './html.ts';
 import { REPORT_STYLE } from './report-style.ts';
-import { failingFirst, failsStill, METHOD, NO_CERTIFICATE, STATUS_WORDS, shareText, withStatus } from './words.ts';
+import { failingFirst, failsStill, METHOD, NO_CERTIFICATE, STATUS_WORDS, shareText, withStatus } from './texts.ts';
 
 /** Characters of one remediation here; the result of the control has all of it. */
 const MAX_TODO = 400;
@@ -16,7 +16,7 @@ const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri '
 
 /** `report.html`: the assessment on one page that prints, without script or anything from elsewhere. */
 export function reportHtml(assessment: Assessment, about: About): string {
-  const { title } = catalogueOf(assessment.canonical_framework);
+  const { title } = catalogOf(assessment.canonical_framework);
   const heading = `${title}: ${about.workspace.name}`;
   return html`<!doctype html>
 <html lang="en">

@@ -8,7 +8,7 @@ import { oscalResults } from './oscal.ts';
 import { idOfToken, tokenOf, uuidOf } from './oscal-ids.ts';
 import { reportHtml } from './report-html.ts';
 import { executiveSummary } from './summary.ts';
-import { failingFirst, shareText } from './words.ts';
+import { failingFirst, shareText } from './texts.ts';
 
 const DOCUMENTS: Readonly<Record<string, (assessment: Assessment, about: About) => string>> = {
   'executive-summary.md': executiveSummary,

@@ -1,13 +1,13 @@
 import { formatInstant } from '../../base/time.ts';
-import { catalogueOf } from '../../compliance/catalogue.ts';
+import { catalogOf } from '../../compliance/catalog.ts';
 import type { ControlResult } from '../../compliance/control-result.ts';
 import { type About, type Assessment, CONTROLS_FOLDER, controlPath, OSCAL_PATH, REPORT_PATH } from './about.ts';
 import { code, codeCell, page, table, text } from './markdown.ts';
-import { failingFirst, failsStill, METHOD, NO_CERTIFICATE, STATUS_WORDS, withStatus } from './words.ts';
+import { failingFirst, failsStill, METHOD, NO_CERTIFICATE, STATUS_WORDS, withStatus } from './texts.ts';
 
 /** The summary in the archive: what was found, what fails and who must do what, and what it rests on. */
 export function executiveSummary(assessment: Assessment, about: About): string {
-  const { title } = catalogueOf(assessment.canonical_framework);
+  const { title } = catalogOf(assessment.canonical_framework);
   const failing = failingFirst(assessment);
   return page([
     [`# ${title}: summary of the assessment ${code(assessment.evidence_id)}`],
@@ -31,7 +31,7 @@ export function executiveSummary(assessment: Assessment, about: About): string {
 }
 
 function facts(assessment: Assessment, { installation, workspace, exportedAt, version }: About): string[] {
-  const { title } = catalogueOf(assessment.canonical_framework);
+  const { title } = catalogOf(assessment.canonical_framework);
   const count = (status: ControlResult['status']) => withStatus(assessment, status).length;
   return table(
     ['', ''],

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { parseInstant } from '../../base/time.ts';
-import { catalogueOf } from '../../compliance/catalogue.ts';
+import { catalogOf } from '../../compliance/catalog.ts';
 import { CONTROL_STATES } from '../../compliance/control-result.ts';
 import { FRAMEWORKS } from '../../compliance/frameworks.ts';
 import { digestOf } from '../attestation.ts';
 import { ASSESSMENT_PATH } from '../layout.ts';
 import { controlPath } from '../reports/about.ts';
-import { type Attested, parsed } from './attestation.ts';
+import { type AttestationContents, parsed } from './attestation.ts';
 import type { EvidenceFinding } from './findings.ts';
 
 const MAX_CONTROLS = 1_000;
@@ -36,7 +36,7 @@ export interface CheckedAssessment {
 }
 
 /** Holds the assessment against what was signed of it, and against the controls that its framework has. */
-export function checkAssessment(text: string, attested: Attested): CheckedAssessment {
+export function checkAssessment(text: string, attested: AttestationContents): CheckedAssessment {
   const assessment = parsed(assessmentShape, text);
   if (typeof assessment === 'string') {
     const message = `${ASSESSMENT_PATH} is not as it was written: ${assessment}.`;
@@ -57,7 +57,7 @@ export function checkAssessment(text: string, attested: Attested): CheckedAssess
   };
 }
 
-function signedOtherwise(assessment: Assessment, attested: Attested): string[] {
+function signedOtherwise(assessment: Assessment, attested: AttestationContents): string[] {
   const results = JSON.stringify(assessment.controls.map(({ id, status }) => [id, status]).toSorted());
   const said: readonly (readonly [string, boolean])[] = [
     ['evidence_id', assessment.evidence_id === attested.evidenceId],
@@ -74,9 +74,9 @@ function signedOtherwise(assessment: Assessment, attested: Attested): string[] {
  */
 function lackingControls(
   { canonical_framework: framework, controls }: Assessment,
-  { catalogue }: Attested,
+  { catalogue }: AttestationContents,
 ): { readonly lacking: readonly string[]; readonly note?: string } {
-  const own = catalogueOf(framework);
+  const own = catalogOf(framework);
   const isSame = catalogue?.sha256 === digestOf(JSON.stringify(own));
   const there = new Set(controls.map(({ id }) => id));
   const wanted = own.controls.filter(({ isOfContract }) => isSame || isOfContract);

@@ -38,7 +38,7 @@ type Predicate = z.output<typeof statementShape>['predicate'];
 
 type ControlResult = readonly [id: string, status: ControlStatus];
 
-export interface Attested {
+export interface AttestationContents {
   /** The signed digest of each file; empty where nothing was signed. */
   readonly files: readonly FileDigest[];
   readonly evidenceId: string;
@@ -51,8 +51,8 @@ export interface Attested {
 }
 
 /** Reads `attestation.json`: what is beside the payload has to say the same. @param publicKey raw, of the archive */
-export function readAttestation(text: string, publicKey: Uint8Array): Attested {
-  const nothing = (message: string): Attested => {
+export function readAttestation(text: string, publicKey: Uint8Array): AttestationContents {
+  const nothing = (message: string): AttestationContents => {
     return { ...NOTHING, findings: [{ code: 'attestation', message }] };
   };
   const envelope = parsed(envelopeShape, text);
@@ -96,7 +96,7 @@ export function readAttestation(text: string, publicKey: Uint8Array): Attested {
 const NOTHING = { files: [], evidenceId: '', generatedAt: '', results: [] } as const;
 const CATALOGUE = 'catalogue/';
 
-function catalogueIn({ configuration }: Predicate): Attested['catalogue'] {
+function catalogueIn({ configuration }: Predicate): AttestationContents['catalogue'] {
   const found = configuration.find(({ name }) => name.startsWith(CATALOGUE));
   return found?.digest && { framework: found.name.slice(CATALOGUE.length), sha256: found.digest.sha256 };
 }

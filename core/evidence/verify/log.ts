@@ -2,11 +2,11 @@ import { hashOfEntry } from '../../audit/leaf.ts';
 import { GrowingTree, peaksOf } from '../../audit/tree.ts';
 import type { AuditEntry } from '../../base/ports.ts';
 import { TEXT_LIMITS } from '../../base/text.ts';
-import { ToldRecords } from '../told.ts';
+import { ReportedRecords } from '../reported-records.ts';
 import { LineReader } from './lines.ts';
 
 /** Workflows, and snapshots, that are held at once: whoever signs an archive could make them more than memory has. */
-const MAX_TOLD = 1_000_000;
+const MAX_REPORTED = 1_000_000;
 
 /** The entries of `audit-log.jsonl`: their tree, and what they tell of. */
 export class LogLines {
@@ -20,7 +20,7 @@ export class LogLines {
   count = 0;
   /** Ids of the assessments that the last entry stored. */
   lastAssessments: readonly string[] = [];
-  readonly told = new ToldRecords();
+  readonly told = new ReportedRecords();
   readonly firstSeq: number;
   /** Hashes of the complete subtrees before the first entry. */
   readonly before: readonly Uint8Array[];
@@ -35,7 +35,7 @@ export class LogLines {
    * @param maxTold workflows, and snapshots, that it may tell of
    * @throws SyntaxError where these are not the hashes of that many entries
    */
-  constructor(firstSeq: number, before: readonly Uint8Array[], sizes: Iterable<number> = [], maxTold = MAX_TOLD) {
+  constructor(firstSeq: number, before: readonly Uint8Array[], sizes: Iterable<number> = [], maxTold = MAX_REPORTED) {
     if (peaksOf(firstSeq).length !== before.length) throw new SyntaxError('log_range.before has not as many hashes');
     this.#tree = new GrowingTree(firstSeq, before);
     this.firstSeq = firstSeq;

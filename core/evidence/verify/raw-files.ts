@@ -7,8 +7,8 @@ import { ASSESSMENT_PATH, CHECKPOINT_PATH, metaPath } from '../layout.ts';
 import { parsed } from './attestation.ts';
 import type { CheckedFiles } from './checked-files.ts';
 import { LogLines } from './log.ts';
-import { type RowCounter, TimelineRows, type ToldRows, WorkflowRows, YamlDocuments } from './rows.ts';
-import { heldAgainst, type SeenOrigin } from './seen.ts';
+import { type ReportedRows, type RowCounter, TimelineRows, WorkflowRows, YamlDocuments } from './rows.ts';
+import { compareWithStored, type StoredLog } from './stored-log.ts';
 
 const instant = z.string().transform(parseInstant);
 const metaShape = z.object({
@@ -35,7 +35,7 @@ interface Rest {
   readonly evidenceId: string;
   /** The assessed period, ISO 8601; undefined where it cannot be read. */
   readonly period: { readonly start: string; readonly end: string } | undefined;
-  readonly seen: readonly SeenOrigin[];
+  readonly seen: readonly StoredLog[];
 }
 
 /** Checks the populations, their rows and the log. @returns the digests of the files that were read on the way */
@@ -169,7 +169,7 @@ class RawCheck {
     );
   }
 
-  #checkPopulation(path: string, what: string, { unknown, missing }: ToldRows): void {
+  #checkPopulation(path: string, what: string, { unknown, missing }: ReportedRows): void {
     if (unknown.count > 0) {
       const message = `${path} has ${unknown.count} rows that the log does not tell of, the first ${unknown.first}.`;
       this.#files.findings.push({ code: 'rows', message });
@@ -182,7 +182,7 @@ class RawCheck {
 
   #holdAgainstSeen(origin: string, log: LogLines): void {
     for (const seen of this.#rest.seen) {
-      const held = heldAgainst(seen, origin, log);
+      const held = compareWithStored(seen, origin, log);
       if ('finding' in held) this.#files.findings.push(held.finding);
       else this.#files.notes.push(held.note);
     }

@@ -11,7 +11,7 @@ export interface RowCounter {
 }
 
 /** Rows of a population that the log tells of. */
-export interface ToldRows extends RowCounter {
+export interface ReportedRows extends RowCounter {
   readonly unknown: UnknownRows;
   /** Ids that the log tells of and that have no row. */
   readonly missing: readonly string[];
@@ -43,7 +43,7 @@ export class YamlDocuments implements RowCounter {
 }
 
 /** `snapshots-timeline.json`: an array with a row on each line. */
-export class TimelineRows implements ToldRows {
+export class TimelineRows implements ReportedRows {
   readonly #lines = new LineReader();
   count = 0;
   readonly unknown = new UnknownRows();
@@ -74,7 +74,7 @@ export class TimelineRows implements ToldRows {
 }
 
 /** `workflow-audit-log.csv`. */
-export class WorkflowRows implements ToldRows {
+export class WorkflowRows implements ReportedRows {
   readonly #csv = new CsvReader();
   readonly #left: Set<string>;
   #hasHead = false;

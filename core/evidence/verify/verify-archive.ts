@@ -4,12 +4,12 @@ import { formatInstant } from '../../base/time.ts';
 import { type FileDigest, manifestOf } from '../attestation.ts';
 import { ASSESSMENT_PATH, ATTESTATION_PATH, CHECKPOINT_PATH, KEY_PATH, LAYOUT, MANIFEST_PATH } from '../layout.ts';
 import { checkAssessment } from './assessment.ts';
-import { type Attested, readAttestation } from './attestation.ts';
+import { type AttestationContents, readAttestation } from './attestation.ts';
 import { CheckedFiles } from './checked-files.ts';
 import type { ArchiveReader, EvidenceFinding } from './findings.ts';
 import { nameFindings } from './names.ts';
 import { checkRawFiles } from './raw-files.ts';
-import type { SeenOrigin } from './seen.ts';
+import type { StoredLog } from './stored-log.ts';
 
 /** The result of verifying an archive. */
 export interface EvidenceReport {
@@ -33,7 +33,7 @@ export interface EvidenceReport {
 export async function verifyArchive(
   archive: ArchiveReader,
   isTrusted: (fingerprint: string) => boolean,
-  seen: readonly SeenOrigin[] = [],
+  seen: readonly StoredLog[] = [],
 ): Promise<EvidenceReport> {
   const check = new ArchiveCheck(archive);
   const findings = check.findings;
@@ -85,7 +85,7 @@ class ArchiveCheck extends CheckedFiles {
 
   /** @returns the period that was assessed, where that can be read; ISO 8601 */
   async assessment(
-    attested: Attested | undefined,
+    attested: AttestationContents | undefined,
     archive: Pick<ArchiveReader, 'isOf'>,
   ): Promise<{ start: string; end: string } | undefined> {
     const text = await this.text(ASSESSMENT_PATH);

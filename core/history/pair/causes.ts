@@ -2,11 +2,11 @@ import type { Change } from '../../base/ports.ts';
 import type { StoredRecord } from '../../base/record.ts';
 import { withRenames } from '../../base/renames.ts';
 import { parseInstant } from '../../base/time.ts';
-import { isOfKind } from '../../base/written.ts';
+import { isOfKind } from '../../base/written-record.ts';
 import type { AgentRecord, PeerRecord } from '../../model/resources.ts';
 import { sameValue } from '../../model/value.ts';
 import { afterCommit, FIELD_OF_KIND, type NetworkState, type StateKind } from '../../state/state.ts';
-import { type Judge, type Moment, type Reading, sameReading } from './readings.ts';
+import { type Moment, type Reading, type ReadingAt, sameReading } from './readings.ts';
 
 /** Causes of a change of a connection. */
 export const CAUSES = [
@@ -38,7 +38,7 @@ interface Part extends CauseOf {
  * Returns what changed a connection from one moment to the next. Makes each aspect of each change alone on the state before,
  * and returns the aspects that lead to the result. If none does, returns those without which it does not follow, else all.
  */
-export function causesOf(before: Moment, after: Moment, judge: Judge): CauseOf[] {
+export function causesOf(before: Moment, after: Moment, judge: ReadingAt): CauseOf[] {
   if (after.changes.length === 0) return endedAt(after);
   const isAfter = (state: NetworkState) => sameReading(judge(state, after.at), after.reading);
   const found = decisiveOf(before.state, after, isAfter);

@@ -3,7 +3,7 @@ import { formatInstant } from '../../base/time.ts';
 import { OUTSIDE } from '../../model/ranges.ts';
 import type { Verdict } from '../../reachability/explanation.ts';
 import { type OutsideReach, outsideReach } from '../../reachability/outside-reach.ts';
-import type { Allowed } from '../../reachability/port-sets.ts';
+import type { AllowedPorts } from '../../reachability/port-sets.ts';
 import { buildCompiler } from '../../state/compiled.ts';
 import { groupsOf } from '../../state/peer-groups.ts';
 import type { HistoryServices } from '../../state/services.ts';
@@ -63,7 +63,7 @@ export async function exposureHistory(services: HistoryServices, workspace: stri
   const intervals = exposuresIn(
     await momentsIn(services, workspace, range),
     range,
-    exposureTeller(peer, asked.direction),
+    exposureReader(peer, asked.direction),
   );
   const begin = position?.index ?? 0;
   const shown = intervals.slice(begin, begin + asked.limit);
@@ -78,7 +78,7 @@ export async function exposureHistory(services: HistoryServices, workspace: stri
 }
 
 /** A range of one instant is one interval; what held for no time at all is left out. */
-function exposuresIn(moments: Iterable<StateMoment>, { from, to, since }: Range, tell: Teller): Interval[] {
+function exposuresIn(moments: Iterable<StateMoment>, { from, to, since }: Range, tell: ExposureAt): Interval[] {
   const intervals: Interval[] = since > from ? [{ from, to: since, moment: undefined, causes: [] }] : [];
   let begun: Interval | undefined;
   const end = (at: number) => {
@@ -106,9 +106,9 @@ function exposuresIn(moments: Iterable<StateMoment>, { from, to, since }: Range,
   return intervals;
 }
 
-type Teller = (state: NetworkState, at: number) => Exposure;
+type ExposureAt = (state: NetworkState, at: number) => Exposure;
 
-function exposureTeller(peer: Identity, direction: ExposureQuestion['direction']): Teller {
+function exposureReader(peer: Identity, direction: ExposureQuestion['direction']): ExposureAt {
   const compile = buildCompiler();
   return (state, at) => {
     const name = nameIn(state, peer);
@@ -134,7 +134,7 @@ async function intervalView(services: HistoryServices, workspace: string, { from
     ...when,
     verdict: verdictOf(exposure),
     reach: [...exposure.peers].map(([text, names]) => {
-      return { peers: groupsOf(names, state), peer_count: names.length, allowed: JSON.parse(text) as Allowed };
+      return { peers: groupsOf(names, state), peer_count: names.length, allowed: JSON.parse(text) as AllowedPorts };
     }),
     /** Null where policies name more addresses than can be told apart. */
     outside: exposure.outside ?? null,

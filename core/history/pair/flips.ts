@@ -1,6 +1,6 @@
 import { type CauseOf, causesOf } from './causes.ts';
 import type { PairRecords } from './pair-records.ts';
-import { judgeOf, type Moment, momentsOf, type PairQuestion, sameReading } from './readings.ts';
+import { type Moment, momentsOf, type PairQuestion, readerOf, sameReading } from './readings.ts';
 
 /** A moment at which a connection became another one than it was. */
 export interface Flip {
@@ -17,8 +17,8 @@ export interface PairHistory {
 
 /** Every flip of a connection in a range, in order: by revisions, and by time alone. */
 export function pairHistory(records: PairRecords, since: number, question: PairQuestion): PairHistory {
-  const judge = judgeOf(question);
-  const alone = judgeOf(question);
+  const judge = readerOf(question);
+  const alone = readerOf(question);
   const flips: Flip[] = [];
   let first: Moment | undefined;
   let before: Moment | undefined;

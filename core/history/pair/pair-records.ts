@@ -1,5 +1,5 @@
 import { getOrInsertComputed } from '../../base/get-or-insert.ts';
-import { once } from '../../base/once.ts';
+import { memoize } from '../../base/memoize.ts';
 import type { Change, RecordVersion } from '../../base/ports.ts';
 import { foldName, type StoredRecord } from '../../base/record.ts';
 import { parseInstant } from '../../base/time.ts';
@@ -30,7 +30,7 @@ export interface PairRecords {
 }
 
 /** The records of some names over a range: each as it was at the beginning, and what was written to it since. */
-interface Written {
+interface RecordTrail {
   readonly base: readonly StoredRecord[];
   readonly versions: readonly RecordVersion[];
 }
@@ -116,11 +116,11 @@ type Reader = ReturnType<typeof readerOf>;
 function readerOf({ store }: Pick<NetworkServices, 'store'>, workspace: string, { first, last }: RecordRange) {
   const asOf = { revision: first };
   const span = { after: first, upTo: last };
-  const known = new Map<string, Promise<Written>>();
-  const readOnce = (key: string, read: () => Promise<Written>) => getOrInsertComputed(known, key, read);
+  const known = new Map<string, Promise<RecordTrail>>();
+  const readOnce = (key: string, read: () => Promise<RecordTrail>) => getOrInsertComputed(known, key, read);
   return {
     versions: async () => (await Promise.all(known.values())).reduce((sum, { versions }) => sum + versions.length, 0),
-    all: (kind: StateKind): Promise<Written> =>
+    all: (kind: StateKind): Promise<RecordTrail> =>
       readOnce(kind, async () => {
         const [{ items }, versions] = await Promise.all([
           store.list(workspace, kind, { asOf }),
@@ -128,7 +128,7 @@ function readerOf({ store }: Pick<NetworkServices, 'store'>, workspace: string, 
         ]);
         return { base: items, versions };
       }),
-    one: (kind: StateKind, name: string): Promise<Written> =>
+    one: (kind: StateKind, name: string): Promise<RecordTrail> =>
       readOnce(`${kind}/${foldName(name)}`, async () => {
         const [base, versions] = await Promise.all([
           store.get(workspace, { kind, name }, asOf),
@@ -147,7 +147,7 @@ interface Line {
   readonly versions: readonly RecordVersion[];
 }
 
-function linesOf({ base, versions }: Written, concerns: (record: StoredRecord) => boolean): Line[] {
+function linesOf({ base, versions }: RecordTrail, concerns: (record: StoredRecord) => boolean): Line[] {
   const bases = new Map(base.map((record) => [record.name, record]));
   const byName = Map.groupBy(versions, ({ name }) => name);
   return [...new Set([...bases.keys(), ...byName.keys()])].flatMap((name): Line[] => {
@@ -190,7 +190,7 @@ function selectsOneOf(policy: PolicyRecord, subjects: readonly Selectable[]): bo
 }
 
 /** The selector alone: reading all rules of every version takes longer than all else of a long history. */
-const readSelector = once(({ spec }: PolicyRecord) => selectorSchema.safeParse(spec.peerSelector ?? {}));
+const readSelector = memoize(({ spec }: PolicyRecord) => selectorSchema.safeParse(spec.peerSelector ?? {}));
 
 function stepsOf(lines: readonly Line[]): PairStep[] {
   const steps = new Map<number, { revision: number; at: number; changes: Change[] }>();

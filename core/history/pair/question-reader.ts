@@ -4,7 +4,7 @@ import type { PeerRecord } from '../../model/resources.ts';
 import type { Identity } from './identity.ts';
 
 /** A peer over a range: as it was last seen, and all that it was called and labelled. */
-export interface KnownPeer {
+export interface PeerOverRange {
   readonly peer: PeerRecord;
   /** True where it exists at the end of the range. */
   readonly isThere: boolean;
@@ -15,7 +15,7 @@ export interface KnownPeer {
 }
 
 /** A side of a connection that a question is about. */
-export interface AskedEnd {
+export interface QuestionEnd {
   /** As answers call it: a name, `role=web`, `web-1 and web-2`. */
   readonly text: string;
   readonly peers: readonly Identity[];
@@ -26,7 +26,7 @@ export interface AskedEnd {
 }
 
 /** The moment or time that a question names. */
-export interface AskedTime {
+export interface QuestionTime {
   /** The part of the question, and what it was read as: `"yesterday" is Sunday 2026-01-04, 00:00 to 24:00 (UTC)`. */
   readonly said: string;
   /** Milliseconds; none: from the beginning, or up to the end, of what is asked about. */
@@ -34,7 +34,7 @@ export interface AskedTime {
   readonly to?: number;
 }
 
-interface AskedScope {
+interface QuestionScope {
   readonly protocol?: Protocol;
   readonly port?: number;
   /** Words that were not understood and do not say who or when. */
@@ -42,7 +42,7 @@ interface AskedScope {
 }
 
 /** Which change of a connection is asked for; none: what led to how it is. */
-export interface Sought {
+export interface SoughtChange {
   /** "Who let ci in?", "who blocked ci?", "until when can ci reach db-1?" */
   readonly change: 'opened' | 'closed' | 'end';
   /** "When did ci first reach db-1?"; else the last. */
@@ -57,38 +57,38 @@ export interface Sought {
 export type Aspect = 'created' | 'deleted' | 'renamed' | 'labels' | 'approved' | 'online' | 'changed';
 
 /** A resource over a range, whatever it is called at the end. */
-export interface KnownResource {
+export interface ResourceOverRange {
   readonly kind: 'MeshPeer' | 'MeshPolicy' | 'MeshNetwork' | 'AgentIdentity';
   readonly name: string;
   readonly uid: string;
 }
 
-export type Asked =
+export type Question =
   /** "Since when can't web-1 reach db-1?" */
   | ({
       readonly about: 'connection';
-      readonly src: AskedEnd;
-      readonly dst: AskedEnd;
-      readonly sought?: Sought;
-    } & AskedScope)
+      readonly src: QuestionEnd;
+      readonly dst: QuestionEnd;
+      readonly sought?: SoughtChange;
+    } & QuestionScope)
   /** "Who deleted web-1?" */
-  | ({ readonly about: 'resource'; readonly resource: KnownResource; readonly aspect: Aspect } & AskedScope)
+  | ({ readonly about: 'resource'; readonly resource: ResourceOverRange; readonly aspect: Aspect } & QuestionScope)
   /** "What did planner-bot change today?" */
-  | ({ readonly about: 'deeds'; readonly actor: string } & AskedScope)
+  | ({ readonly about: 'deeds'; readonly actor: string } & QuestionScope)
   /** "What could reach db-1?": the other side is open. */
-  | ({ readonly about: 'reach'; readonly src?: AskedEnd; readonly dst?: AskedEnd } & AskedScope)
+  | ({ readonly about: 'reach'; readonly src?: QuestionEnd; readonly dst?: QuestionEnd } & QuestionScope)
   /** "What changed since yesterday?" */
-  | ({ readonly about: 'changes' } & AskedScope);
+  | ({ readonly about: 'changes' } & QuestionScope);
 
 /** The parts of a question, before it is resolved who existed at the time. */
-export interface ReadQuestion {
-  readonly time?: AskedTime;
+export interface ParsedQuestion {
+  readonly time?: QuestionTime;
   /**
    * @param peers everyone who was there in the range
    * @param others what else there was
    * @throws MeshError as {@link notUnderstood} makes it
    */
-  about(peers: readonly KnownPeer[], others?: readonly KnownResource[]): Asked;
+  about(peers: readonly PeerOverRange[], others?: readonly ResourceOverRange[]): Question;
 }
 
 export interface QuestionReader {
@@ -96,7 +96,7 @@ export interface QuestionReader {
    * @param now the instant of the question, ms; moments in words count from it, by the clocks of the time zone
    * @throws MeshError as {@link notUnderstood} makes it
    */
-  read(question: string, now: number, timeZone: string): ReadQuestion | Promise<ReadQuestion>;
+  read(question: string, now: number, timeZone: string): ParsedQuestion | Promise<ParsedQuestion>;
 }
 
 const MAX_NEAREST = 5;

@@ -42,9 +42,9 @@ export interface Moment {
  * Judges one connection in a state at an instant. Where states of one `epoch` differ in presence alone, no time that
  * decides has run out between them.
  */
-export type Judge = (state: NetworkState, at: number, epoch?: number) => Reading;
+export type ReadingAt = (state: NetworkState, at: number, epoch?: number) => Reading;
 
-export function judgeOf(question: PairQuestion): Judge {
+export function readerOf(question: PairQuestion): ReadingAt {
   const engine = createEngine();
   let last: { readonly state: NetworkState; readonly epoch: number; readonly explanation: Explanation } | undefined;
   return (state, at, epoch = at) => {
@@ -98,7 +98,7 @@ export function sameReading(a: Reading, b: Reading): boolean {
 export function* momentsOf(
   { start, steps, ends }: PairRecords,
   since: number,
-  judge: Judge,
+  judge: ReadingAt,
 ): Generator<Moment, void, undefined> {
   let state = start;
   let next = 0;

@@ -4,7 +4,7 @@ import type { NetworkState } from '../../state/state.ts';
 import { commitAt } from '../commits-between.ts';
 import { type Identity, nameIn } from './identity.ts';
 import { pairRecords } from './pair-records.ts';
-import { judgeOf, type Moment, momentsOf, type PairQuestion, type Reading } from './readings.ts';
+import { type Moment, momentsOf, type PairQuestion, type Reading, readerOf } from './readings.ts';
 
 type ReadServices = Pick<NetworkServices, 'store' | 'states' | 'clock'>;
 
@@ -60,7 +60,7 @@ async function beginOf(
 ): Promise<Edge> {
   const kept = await services.store.keptFrom(workspace);
   if (!kept || kept.revision > revision) return { at: instant, isExact: false };
-  const judge = judgeOf(question);
+  const judge = readerOf(question);
   let begin: Moment | undefined;
   let next = Number.POSITIVE_INFINITY;
   let last = { revision, at: instant };
@@ -96,7 +96,7 @@ async function endOf(
   const now = services.clock.now();
   const newest = (await services.states.current(workspace)).revision;
   if (revision === newest && instant >= now) return undefined;
-  const judge = judgeOf(question);
+  const judge = readerOf(question);
   let wanted: Reading | undefined;
   let flipped: number | undefined;
   let aliases: Identity[] = [];

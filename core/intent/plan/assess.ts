@@ -11,7 +11,7 @@ import { type NetworkChange, planChanges } from '../../changes/changes.ts';
 import { brokenControls } from '../../compliance/flips.ts';
 import { effectOf } from '../../effect/effect.ts';
 import { effectTitle } from '../../effect/title.ts';
-import { decidedIn } from '../../model/grants.ts';
+import { decidedFields } from '../../model/grants.ts';
 import type { PeerRecord } from '../../model/resources.ts';
 import { workspaceById } from '../../model/workspaces.ts';
 import { type NetworkState, recordIn } from '../../state/state.ts';
@@ -238,7 +238,7 @@ async function pastStates(
  * they are left out.
  */
 function bound(shown: readonly ShownChange[], before: NetworkState, after: NetworkState): readonly unknown[] {
-  const decided = (peer: PeerRecord | undefined) => (peer ? decidedIn(draftOf(peer)) : null);
+  const decided = (peer: PeerRecord | undefined) => (peer ? decidedFields(draftOf(peer)) : null);
   return shown.map((change) => {
     const { action, resource, name } = change;
     if (resource !== 'MeshPeer') return change;

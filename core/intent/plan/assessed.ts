@@ -1,8 +1,8 @@
-import type { Basis } from '../../base/ports.ts';
+import type { ReadSet } from '../../base/ports.ts';
 import type { Computation } from '../../compute/computation.ts';
 import { type EffectView, effectView } from '../../effect/effect-view.ts';
 import { type EffectBlock, effectBlocks } from '../../effect/rows.ts';
-import { basisOf } from '../../state/basis.ts';
+import { readSetOf } from '../../state/read-set.ts';
 import type { Requester } from '../verify/findings.ts';
 import type { ClosedPairs } from '../verify/risk.ts';
 import { assess } from './assess.ts';
@@ -14,7 +14,7 @@ import type { PlanServices } from './services.ts';
 export interface Assessed
   extends Omit<Assessment, 'state' | 'effect' | 'view' | 'unmetRecords' | 'beyond'>,
     Pick<PlanView, 'readBy' | 'sentence'> {
-  readonly basis: Basis;
+  readonly readSet: ReadSet;
   readonly effect: EffectView;
   readonly pairs: ClosedPairs;
   readonly beyond?: Assessment['beyond'];
@@ -36,7 +36,7 @@ export const assessProposal: Computation<
       ...rest,
       readBy,
       sentence,
-      basis: basisOf(state),
+      readSet: readSetOf(state),
       effect: effectView(effect),
       pairs: { lostPairs: effect.lostPairs, closedPairs: effect.closedPairs, pairsBefore: effect.pairsBefore },
       ...(isWhole && { blocks: effectBlocks(effect) }),

@@ -1,5 +1,5 @@
 import { parseInstant } from '../../base/time.ts';
-import { decidingOf, type NetworkState } from '../../state/state.ts';
+import { decidingState, type NetworkState } from '../../state/state.ts';
 import type { Requester } from '../verify/findings.ts';
 import type { Assessment, Proposal } from './assessment.ts';
 
@@ -70,7 +70,7 @@ function keyOf({ proposal, requester, facts }: AssessmentInputs): string {
 /** A kept state holds all that changed in it since, and presence changes all the time. */
 function withoutPresence(assessment: Assessment): Assessment {
   const { state, view } = assessment;
-  return { ...assessment, state: decidingOf(state), view: { ...view, after: decidingOf(view.after) } };
+  return { ...assessment, state: decidingState(state), view: { ...view, after: decidingState(view.after) } };
 }
 
 interface Ending {

@@ -1,5 +1,5 @@
 import { MeshError } from '../../base/errors.ts';
-import { once } from '../../base/once.ts';
+import { memoize } from '../../base/memoize.ts';
 import { type NetworkChange, planChanges } from '../../changes/changes.ts';
 import { type Effect, effectOf } from '../../effect/effect.ts';
 import type { NetworkState } from '../../state/state.ts';
@@ -26,7 +26,7 @@ export function effectOfSaid(
   now: number,
   states: Pick<NetworkStates, 'reachability'>,
 ): (on: State) => Effect | undefined {
-  return once(({ before, was }: State) => {
+  return memoize(({ before, was }: State) => {
     const after = planned(before, said, now);
     return after && effectOf(was, states.reachability(after, now));
   });

@@ -1,12 +1,12 @@
 import { assertionText } from '../../assertions/assertion.ts';
 import { checker } from '../../assertions/check.ts';
-import { withDeparted } from '../../assertions/departed.ts';
+import { withDeparted } from '../../assertions/departed-peers.ts';
 import { type ControlFlip, judgedControls } from '../../compliance/flips.ts';
 import type { Computation } from '../../compute/computation.ts';
 import type { Effect } from '../../effect/effect.ts';
 import { effectView } from '../../effect/effect-view.ts';
 import { type EffectText, effectTexts } from '../../effect/rows.ts';
-import { basisOf } from '../../state/basis.ts';
+import { readSetOf } from '../../state/read-set.ts';
 import type { NetworkState } from '../../state/state.ts';
 import { namesOf } from '../../state/terms.ts';
 import type { Requester } from '../verify/findings.ts';
@@ -107,7 +107,7 @@ export const redrawProposal: Computation<
       ...rest,
       readBy,
       sentence,
-      basis: basisOf(state),
+      readSet: readSetOf(state),
       effect: effectView(effect),
       kinds: { opened: kindsOf(effect, 'opened', after, skip), closed: kindsOf(effect, 'closed', after, skip) },
       beyondNamed: view.beyondNamed,

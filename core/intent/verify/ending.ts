@@ -2,8 +2,8 @@ import type { NetworkChange } from '../../changes/changes.ts';
 import { effectOf } from '../../effect/effect.ts';
 import { effectTexts } from '../../effect/rows.ts';
 import { lookUp } from '../../model/find.ts';
-import { allRulesOf, DIRECTIONS, endOf, isolates } from '../../model/meaning.ts';
 import type { PolicySpec } from '../../model/policy.ts';
+import { allRulesOf, DIRECTIONS, endOf, isolates } from '../../model/policy-match.ts';
 import type { NetworkState } from '../../state/state.ts';
 import type { NetworkStates } from '../../state/states.ts';
 

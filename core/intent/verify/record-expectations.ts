@@ -1,7 +1,7 @@
 import type { StoredRecord } from '../../base/record.ts';
 import { lookUpById } from '../../model/find.ts';
-import { DIRECTIONS } from '../../model/meaning.ts';
 import { sameAccess } from '../../model/peer-access.ts';
+import { DIRECTIONS } from '../../model/policy-match.ts';
 import type { NetworkRecord, PeerRecord, PolicyRecord } from '../../model/resources.ts';
 import { sameValue } from '../../model/value.ts';
 import { NO_PORTS } from '../../reachability/port-sets.ts';

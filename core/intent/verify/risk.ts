@@ -4,8 +4,8 @@ import { type Effect, type EffectGroup, namesOn, type OutsideEffect } from '../.
 import { counted } from '../../effect/markdown.ts';
 import type { PortSpan } from '../../effect/port-spans.ts';
 import { routeText } from '../../effect/routes.ts';
-import { DIRECTIONS, meansAnyone, rulesOf } from '../../model/meaning.ts';
 import type { PolicySpec, Rule, Selector } from '../../model/policy.ts';
+import { DIRECTIONS, matchesAnyone, rulesOf } from '../../model/policy-match.ts';
 import { MOST_OF_ONE, publicPartOf } from '../../model/public-addresses.ts';
 import { OUTSIDE, sizeOf, union } from '../../model/ranges.ts';
 import type { PeerRecord } from '../../model/resources.ts';
@@ -205,7 +205,7 @@ function endsForEveryone(spec: PolicySpec): Set<'subject' | Rule['direction']> {
     for (const { peers } of rulesOf(spec, direction) ?? []) {
       if (isEveryone(spec.peerSelector)) ends.add('subject');
       if (
-        meansAnyone(peers) ||
+        matchesAnyone(peers) ||
         peers.some((entry) => entry !== '*' && entry.peerSelector && isEveryone(entry.peerSelector))
       )
         ends.add(direction);

@@ -1,6 +1,6 @@
 import { type NetworkChange, planChanges } from '../../../core/changes/changes.ts';
-import { endOf, isolates } from '../../../core/model/meaning.ts';
 import type { PeerEntry, PolicySpec, PortEntry } from '../../../core/model/policy.ts';
+import { endOf, isolates } from '../../../core/model/policy-match.ts';
 import { selectsEveryone } from '../../../core/model/selector.ts';
 import { sameValue } from '../../../core/model/value.ts';
 import { namesOf, subjectsOf } from '../names.ts';

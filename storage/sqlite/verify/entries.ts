@@ -20,7 +20,7 @@ export interface LoggedChange {
 /** By kind and folded name, in the order of the log. */
 export type LoggedHistory = Map<string, LoggedChange[]>;
 
-export interface Recomputed {
+export interface RecomputedLog {
   readonly compactions: readonly CompactionDetail[];
   readonly leaves: readonly Uint8Array[];
   readonly history: LoggedHistory;
@@ -42,7 +42,7 @@ interface Row {
 export const keyOf = (kind: string, name: string) => `${kind}/${foldName(name)}`;
 
 /** Reads a log from its first entry on, and everything that it says of itself. */
-export function recompute(database: Database, { id, name }: WorkspaceRow): Recomputed {
+export function recompute(database: Database, { id, name }: WorkspaceRow): RecomputedLog {
   const rows = database.statement<Row>(
     'SELECT seq, at, revision, hashes, entry FROM audit WHERE ws = ? AND seq >= ? ORDER BY seq LIMIT 1',
   );
@@ -63,7 +63,7 @@ export function surviving(findings: Finding[], what: string, part: () => void): 
   }
 }
 
-class Walk implements Recomputed {
+class Walk implements RecomputedLog {
   readonly leaves: Uint8Array[] = [];
   readonly history: LoggedHistory = new Map();
   readonly findings: Finding[] = [];
@@ -197,13 +197,13 @@ function isChange(change: unknown): boolean {
   return isObject(change) && ['kind', 'name', 'type'].every((field) => typeof change[field] === 'string');
 }
 
-interface Witnessed {
+interface WitnessedRecord {
   readonly kind: Kind;
   readonly name: string;
   readonly revision: number;
   readonly digest: string;
 }
 
-function isWitnessed(record: unknown): record is Witnessed {
+function isWitnessed(record: unknown): record is WitnessedRecord {
   return isObject(record) && typeof record['kind'] === 'string' && typeof record['name'] === 'string';
 }

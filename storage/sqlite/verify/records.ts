@@ -4,7 +4,7 @@ import { bodyDigest, decodeBody, type StoredBody } from '../../body.ts';
 import { type CompactionDetail, isMoved, isNamed } from '../../compaction.ts';
 import type { Database } from '../database.ts';
 import type { WorkspaceRow } from '../workspaces.ts';
-import { keyOf, type LoggedChange, type Recomputed, surviving } from './entries.ts';
+import { keyOf, type LoggedChange, type RecomputedLog, surviving } from './entries.ts';
 
 interface RecordRow {
   readonly id: number;
@@ -21,7 +21,7 @@ interface VersionRow {
   readonly body: StoredBody;
 }
 
-interface Found {
+interface VerifyState {
   readonly findings: Finding[];
   compared: number;
 }
@@ -33,9 +33,9 @@ const LEAST_ID = Number.MIN_SAFE_INTEGER;
 export function recordFindings(
   database: Database,
   workspace: WorkspaceRow,
-  { history, compactions }: Pick<Recomputed, 'history' | 'compactions'>,
-): Found {
-  const found: Found = { findings: [], compared: 0 };
+  { history, compactions }: Pick<RecomputedLog, 'history' | 'compactions'>,
+): VerifyState {
+  const found: VerifyState = { findings: [], compared: 0 };
   const claims = new Map<string, number>();
   const seen = new Set<string>();
   const next = database.statement<RecordRow>(
@@ -57,7 +57,7 @@ export function recordFindings(
   for (const [key, changes] of history) {
     if (seen.has(key)) continue;
     if (changes.at(-1)?.type !== 'deleted')
-      tell(found, workspace, 'record_missing', `${spelled(key)} is gone; the log has no deletion of it.`);
+      addFinding(found, workspace, 'record_missing', `${spelled(key)} is gone; the log has no deletion of it.`);
     // A record without a row has no versions either: retention drops the last of them together with the row.
     checkMissing(workspace, key, { changes, compactions, kept: new Set() }, found);
   }
@@ -88,7 +88,7 @@ export function retentionFindings(workspace: WorkspaceRow, log: LoggedPast): Fin
   return [{ code: 'retention_changed', message }];
 }
 
-type LoggedPast = Pick<Recomputed, 'history' | 'compactions' | 'revision'>;
+type LoggedPast = Pick<RecomputedLog, 'history' | 'compactions' | 'revision'>;
 
 function isFounded(
   compacted: number,
@@ -127,23 +127,28 @@ function hasHistory(kind = ''): boolean {
   return Object.hasOwn(KINDS, kind) && KINDS[kind as Kind].history;
 }
 
-function checkRecord(workspace: WorkspaceRow, row: RecordRow, changes: readonly LoggedChange[], found: Found): void {
+function checkRecord(
+  workspace: WorkspaceRow,
+  row: RecordRow,
+  changes: readonly LoggedChange[],
+  found: VerifyState,
+): void {
   const what = `${row.kind} ${row.name} at revision ${row.revision}`;
   const last = changes.at(-1);
   if (!last) {
-    tell(found, workspace, 'record_unknown', `${what} is in no entry of the log.`);
+    addFinding(found, workspace, 'record_unknown', `${what} is in no entry of the log.`);
   } else if (row.body === null) {
-    if (row.uid !== null) tell(found, workspace, 'lookup_changed', `${what} is deleted, and has an id again.`);
+    if (row.uid !== null) addFinding(found, workspace, 'lookup_changed', `${what} is deleted, and has an id again.`);
     if (last.type === 'deleted' && last.revision === row.revision) return;
-    tell(found, workspace, 'record_missing', `${what} is deleted; the log has no deletion of it there.`);
+    addFinding(found, workspace, 'record_missing', `${what} is deleted; the log has no deletion of it there.`);
   } else if (last.type === 'deleted' || last.revision !== row.revision) {
     const did = last.type === 'deleted' ? 'deletes it' : 'writes it';
-    tell(found, workspace, 'record_changed', `${what} is stored; the log ${did} at revision ${last.revision}.`);
+    addFinding(found, workspace, 'record_changed', `${what} is stored; the log ${did} at revision ${last.revision}.`);
   } else {
     checkBody(workspace, what, row, last, 'record_changed', found);
     const { name = row.name, uid = row.uid } = decoded(workspace, row, row.body) ?? {};
     if (foldName(name) === row.name && uid === row.uid) return;
-    tell(found, workspace, 'lookup_changed', `${what} is stored under another name or id than its own.`);
+    addFinding(found, workspace, 'lookup_changed', `${what} is stored under another name or id than its own.`);
   }
 }
 
@@ -152,7 +157,7 @@ function checkVersions(
   workspace: WorkspaceRow,
   { id, kind, name }: RecordRow,
   { changes, compactions }: { changes: readonly LoggedChange[]; compactions: readonly CompactionDetail[] },
-  found: Found,
+  found: VerifyState,
 ): void {
   const versions = database
     .statement<VersionRow>('SELECT revision, until, body FROM version WHERE record = ? ORDER BY until')
@@ -166,12 +171,13 @@ function checkVersions(
     );
     const change = changes[at];
     if (change) checkBody(workspace, what, version, change, 'version_changed', found);
-    else tell(found, workspace, 'version_changed', `${what} until ${version.until}: the log has no such version.`);
+    else
+      addFinding(found, workspace, 'version_changed', `${what} until ${version.until}: the log has no such version.`);
   }
   checkMissing(workspace, keyOf(kind, name), { changes, compactions, kept }, found);
 }
 
-interface Kept {
+interface RecordHistory {
   readonly changes: readonly LoggedChange[];
   readonly compactions: readonly CompactionDetail[];
   /** The revisions at which the versions that are stored ended. */
@@ -179,11 +185,16 @@ interface Kept {
 }
 
 /** Looks for each version of a record that the log tells of and does not give up. */
-function checkMissing(workspace: WorkspaceRow, key: string, { changes, compactions, kept }: Kept, found: Found): void {
+function checkMissing(
+  workspace: WorkspaceRow,
+  key: string,
+  { changes, compactions, kept }: RecordHistory,
+  found: VerifyState,
+): void {
   if (!hasHistory(key.split('/', 1)[0])) return;
   for (const { revision, until } of superseded(changes)) {
     if (kept.has(until) || isDropped(compactions, revision, until)) continue;
-    tell(
+    addFinding(
       found,
       workspace,
       'version_missing',
@@ -198,14 +209,14 @@ function checkBody(
   { body }: { readonly body: StoredBody | null },
   change: LoggedChange,
   code: Finding['code'],
-  found: Found,
+  found: VerifyState,
 ): void {
   if (change.digest === undefined || body === null) return;
   found.compared += 1;
   const digest = digestOf(body);
   if (digest === change.digest) return;
   const has = digest === undefined ? 'cannot be read' : `has the digest ${digest.slice(0, 12)}…`;
-  tell(
+  addFinding(
     found,
     workspace,
     code,
@@ -218,7 +229,7 @@ function checkLookups(
   database: Database,
   workspace: WorkspaceRow,
   claims: ReadonlyMap<string, number>,
-  found: Found,
+  found: VerifyState,
 ): void {
   const rows = database
     .statement<{ value: string; record: number }>('SELECT value, record FROM unique_value WHERE ws = ?')
@@ -230,7 +241,12 @@ function checkLookups(
   for (const value of wrong) {
     // The part after the colon may be the hash of a token.
     const [kind = ''] = value.split(':', 1);
-    tell(found, workspace, 'lookup_changed', `A value "${kind}:…" leads to another record than the one that holds it.`);
+    addFinding(
+      found,
+      workspace,
+      'lookup_changed',
+      `A value "${kind}:…" leads to another record than the one that holds it.`,
+    );
   }
 }
 
@@ -258,6 +274,6 @@ function spelled(key: string): string {
   return key.replace('/', ' ');
 }
 
-function tell({ findings }: Found, { name }: WorkspaceRow, code: Finding['code'], what: string): void {
+function addFinding({ findings }: VerifyState, { name }: WorkspaceRow, code: Finding['code'], what: string): void {
   findings.push({ code, message: `${name}: ${what}` });
 }

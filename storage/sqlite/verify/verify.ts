@@ -1,12 +1,12 @@
 import { readCheckpoint } from '../../../core/audit/checkpoint.ts';
 import { contradiction, type Finding, type LogReport, rootOfLeaves, rootsAt } from '../../../core/audit/findings.ts';
-import type { KeptCheckpoint } from '../../../core/base/ports.ts';
+import type { StoredCheckpoint } from '../../../core/base/ports.ts';
 import { unavailable } from '../../unavailable.ts';
 import { asStoreError, type Database, openForReading } from '../database.ts';
 import { programFaults } from '../programs.ts';
 import { requireKnown } from '../schema.ts';
 import type { WorkspaceRow } from '../workspaces.ts';
-import { type Recomputed, recompute, surviving } from './entries.ts';
+import { type RecomputedLog, recompute, surviving } from './entries.ts';
 import { recordFindings, retentionFindings } from './records.ts';
 
 /** The first schema whose logs say which versions were dropped. */
@@ -52,10 +52,10 @@ function verifyLog(database: Database, workspace: WorkspaceRow, damage: readonly
   const findings = [...damage];
   const log = recompute(database, workspace);
   findings.push(...log.findings, ...endFindings(workspace, log));
-  let checkpoints: readonly KeptCheckpoint[] = [];
+  let checkpoints: readonly StoredCheckpoint[] = [];
   surviving(findings, `The checkpoints of ${workspace.name}`, () => {
     checkpoints = database
-      .statement<KeptCheckpoint>('SELECT at, size, note FROM checkpoint WHERE ws = ? ORDER BY day DESC')
+      .statement<StoredCheckpoint>('SELECT at, size, note FROM checkpoint WHERE ws = ? ORDER BY day DESC')
       .all(workspace.id);
     findings.push(...checkpointFindings(checkpoints, log));
   });
@@ -113,7 +113,7 @@ function strayFindings(database: Database): Finding[] {
 }
 
 /** Reports records that go on where the log has ended. */
-function endFindings({ name, revision, at }: WorkspaceRow, log: Recomputed): Finding[] {
+function endFindings({ name, revision, at }: WorkspaceRow, log: RecomputedLog): Finding[] {
   if (revision !== log.revision) {
     const message = `${name} is at revision ${revision}, its log ends with revision ${log.revision}: the end of the log was cut.`;
     return [{ code: 'shortened', message }];
@@ -123,7 +123,10 @@ function endFindings({ name, revision, at }: WorkspaceRow, log: Recomputed): Fin
   return [{ code: 'shortened', message }];
 }
 
-function checkpointFindings(checkpoints: readonly KeptCheckpoint[], { leaves, at: newest }: Recomputed): Finding[] {
+function checkpointFindings(
+  checkpoints: readonly StoredCheckpoint[],
+  { leaves, at: newest }: RecomputedLog,
+): Finding[] {
   const roots = rootsAt(
     leaves,
     checkpoints.map(({ size }) => size),

@@ -11,7 +11,7 @@ import { formatInstant } from '../../../core/base/time.ts';
 import { buildGate } from '../../../core/call/gate.ts';
 import { type CallRequest, invoke } from '../../../core/call/invoke.ts';
 import type { Narrator } from '../../../core/cause/narrator.ts';
-import type { ComputeElsewhere } from '../../../core/compute/compute.ts';
+import type { RemoteCompute } from '../../../core/compute/compute.ts';
 import { addWorkspace } from '../../../core/identity/add-workspace.ts';
 import type { Planner } from '../../../core/intent/plan/planner.ts';
 import { SIGN_IN_DEFAULTS, type SignInRules } from '../../../core/model/sign-in-rules.ts';
@@ -42,7 +42,7 @@ export interface KitOptions {
   /** Of a plane that is opened again on its store; new ones without. */
   readonly keys?: Services['keys'];
   /** What does computations; done in place without. */
-  readonly compute?: ComputeElsewhere;
+  readonly compute?: RemoteCompute;
   /** Of the reserve, what is left on the disk of the store; all of it without. */
   readonly left?: () => number;
 }

@@ -1,11 +1,11 @@
-import { LEADS_ALL } from '../../../core/base/leading.ts';
+import { SOLE_LEADER } from '../../../core/base/leader.ts';
 
 /** Leads all workspaces or none, as the test says. */
 export function switchedLeadership(leadsAtFirst: boolean) {
   const listeners = new Set<() => unknown>();
   let leads = leadsAtFirst;
   return {
-    ...LEADS_ALL,
+    ...SOLE_LEADER,
     leads: () => leads,
     onChange(listener: () => unknown) {
       listeners.add(listener);

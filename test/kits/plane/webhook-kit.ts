@@ -1,20 +1,20 @@
 import { attemptDelivery } from '../../../core/webhooks/attempt.ts';
 import { queueEvents } from '../../../core/webhooks/queue.ts';
-import type { Outgoing, Sent, WebhookSender } from '../../../core/webhooks/sender.ts';
+import type { DeliveryRequest, SendResult, WebhookSender } from '../../../core/webhooks/sender.ts';
 import { DueDeliveries } from '../../../plane/webhooks/due.ts';
 import { buildWorkspaceKit, type WorkspaceKitOptions } from './workspace-kit.ts';
 
 export const HOOK_URL = 'https://hooks.example.com/mesh';
-export const ANSWERED: Sent = { kind: 'answered', status: 204, text: '' };
-export const FAILING: Sent = { kind: 'answered', status: 500, text: 'out of order' };
-export const DOWN: Sent = { kind: 'failed', error: 'The request failed: ECONNREFUSED.' };
+export const ANSWERED: SendResult = { kind: 'answered', status: 204, text: '' };
+export const FAILING: SendResult = { kind: 'answered', status: 500, text: 'out of order' };
+export const DOWN: SendResult = { kind: 'failed', error: 'The request failed: ECONNREFUSED.' };
 
 /** A workspace whose webhooks are sent when the test says so, to a receiver that answers as it is told. */
 export async function buildWebhookKit(options: WorkspaceKitOptions = {}) {
   const kit = await buildWorkspaceKit(options);
   const { services, clock } = kit;
-  const received: Outgoing[] = [];
-  const receiver = { answer: ANSWERED as Sent | (() => Promise<Sent>) };
+  const received: DeliveryRequest[] = [];
+  const receiver = { answer: ANSWERED as SendResult | (() => Promise<SendResult>) };
   const sender: WebhookSender = {
     async send(outgoing) {
       received.push(outgoing);

@@ -1,5 +1,5 @@
 import type { IdPrefix } from '../../../core/base/ids.ts';
-import { catalogueOf } from '../../../core/compliance/catalogue.ts';
+import { catalogOf } from '../../../core/compliance/catalog.ts';
 import type { ControlResult, FailingInterval, FlipCause } from '../../../core/compliance/control-result.ts';
 import type { Framework } from '../../../core/compliance/frameworks.ts';
 import type { About, Assessment } from '../../../core/evidence/reports/about.ts';
@@ -69,7 +69,7 @@ export function aboutArchive({ name = 'production' }: Words = {}): About {
 }
 
 export function anAssessment(framework: Framework = 'pci-dss', { name = 'web-to-db' }: Words = {}): Assessment {
-  const catalogue = catalogueOf(framework);
+  const catalogue = catalogOf(framework);
   const controls = catalogue.controls.map((control, index): ControlResult => {
     const { isOfContract: _, ...shown } = control;
     const base = { ...shown, changes: [], effect: null, failing: [], omitted_failing: 0 };

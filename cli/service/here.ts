@@ -1,7 +1,0 @@
-import { launchd } from './launchd.ts';
-import type { ServiceManager } from './service.ts';
-import { systemd } from './systemd.ts';
-
-export function managerHere(): ServiceManager {
-  return process.platform === 'darwin' ? launchd() : systemd();
-}

@@ -1,8 +1,0 @@
-import { MeshError } from './errors.ts';
-
-/** Nobody waits for the answer any more: the connection was closed, or the call cancelled. */
-export class CallerGone extends MeshError {
-  constructor() {
-    super('unavailable', 'The caller has gone.');
-  }
-}

@@ -15,7 +15,6 @@ import { CliError, EXIT } from './exit.ts';
 import { nodeDirectory, ownPlane } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
 import { HINTS } from './node-hints.ts';
-import { nodeName } from './node-name.ts';
 import { acceptRoutesOption } from './node-options.ts';
 import { labelsOf } from './operation-options.ts';
 import { parseServer, readToken, warnPlainHttp } from './session.ts';
@@ -23,6 +22,25 @@ import { startHint } from './start-hint.ts';
 import { serverForToken } from './token-server.ts';
 import { variable } from './variable.ts';
 import { visibleLine } from './visible.ts';
+
+const MAX_LENGTH = 63;
+
+/** Returns the host name in the form of device names, in Latin letters; `node` where nothing is left of it. */
+export async function nodeName(host = hostname()): Promise<string> {
+  const text = (await inLatin(host)).replaceAll(/[^A-Za-z0-9._-]+/g, '-');
+  const start = text.search(/[^-]/);
+  let end = Math.min(text.length, start + MAX_LENGTH);
+  while (text[end - 1] === '-') end -= 1;
+  const name = text.slice(start, end);
+  return /[A-Za-z0-9]/.test(name) ? name : 'node';
+}
+
+async function inLatin(host: string): Promise<string> {
+  const text = host.trim().normalize('NFC');
+  if (/^[\x20-\x7E]*$/.test(text)) return text;
+  const { default: anyAscii } = await import('any-ascii');
+  return anyAscii(text);
+}
 
 interface InitOptions {
   readonly server?: string;

@@ -3,13 +3,14 @@ import type { CallContext } from '../base/operation.ts';
 import { formatInstant, parseInstant } from '../base/time.ts';
 import { beforeHistory, beginningText } from '../history/beginning.ts';
 import { bothOutside } from '../history/connectivity.ts';
-import { endOfPair, type Identity } from '../history/pair/identity.ts';
+import { endOfPair, type Identity, statesOf } from '../history/pair/identity.ts';
 import {
   notUnderstood,
   type ParsedQuestion,
   type PeerOverRange,
   type Question,
   type QuestionEnd,
+  type ResourceOverRange,
 } from '../history/pair/question-reader.ts';
 import { precedesHistory, type Range, rangeOf } from '../history/pair/range.ts';
 import type { ComputeServices } from '../intent/plan/services.ts';
@@ -17,9 +18,32 @@ import type { Protocol } from '../model/policy.ts';
 import { nearestOf, notFound } from '../model/with-nearest.ts';
 import { timeZoneOf } from '../model/workspaces.ts';
 import { isGroupTerm } from '../state/find-peer.ts';
+import { FIELD_OF_KIND } from '../state/state.ts';
 import { termTest } from '../state/terms.ts';
 import { peersOverRange } from './peers-over-range.ts';
-import { resourcesOverRange } from './resources-over-range.ts';
+
+const KINDS = ['MeshPolicy', 'MeshNetwork', 'AgentIdentity'] as const;
+
+/** Every policy, network and agent that was there at any time of a range, by the newest that had its name. */
+async function resourcesOverRange(
+  services: ComputeServices,
+  workspace: string,
+  range: Range,
+): Promise<ResourceOverRange[]> {
+  const [end, begin] = await statesOf(services, workspace, range);
+  const span = { after: range.first, upTo: range.last };
+  const found = new Map<string, ResourceOverRange>();
+  for (const kind of KINDS) {
+    const versions = await services.store.versions(workspace, kind, span);
+    const records = [
+      ...begin[FIELD_OF_KIND[kind]].values(),
+      ...versions.flatMap(({ record }) => record ?? []),
+      ...end[FIELD_OF_KIND[kind]].values(),
+    ];
+    for (const { name, uid } of records) found.set(`${kind}/${name}`, { kind, name, uid });
+  }
+  return [...found.values()];
+}
 
 export interface CauseQuestion {
   /** In plain words; or else both ends. */

@@ -1,7 +1,7 @@
 import { type PortSpan, subtract } from '../../effect/port-spans.ts';
 import { overlaps, parseAddress, parseCidr } from '../../model/cidr.ts';
 import type { PeerEntry, PolicySpec } from '../../model/policy.ts';
-import { endOf, matchesAnyone, rulesOf } from '../../model/policy-match.ts';
+import { allRulesOf, DIRECTIONS, endOf, matchesAnyone, rulesOf } from '../../model/policy-match.ts';
 import { isOfAgent } from '../../model/presets.ts';
 import { cidrsOf, EVERY_ADDRESS, intersection, type Ranges, union, without } from '../../model/ranges.ts';
 import type { PolicyRecord } from '../../model/resources.ts';
@@ -80,16 +80,17 @@ function cutPolicy(
 }
 
 function isEmpty(spec: PolicySpec): boolean {
-  return (spec.ingress ?? []).length + (spec.egress ?? []).length === 0;
+  return allRulesOf(spec).length === 0;
 }
 
 /** Returns true if others isolate all that a policy isolates, for as long. */
 function isRedundant(draft: PolicyDraft, name: string, spec: PolicySpec): boolean {
   const { peerSelector: selector = {}, network } = spec;
   const group: Group = { selector, ...(network !== undefined && { network }) };
-  return (['ingress', 'egress'] as const).every(
+  return DIRECTIONS.every(
     (direction) =>
-      spec[direction] === undefined || draft.isWhole(group, draft.isolatedParts(group, direction, name), endOf(spec)),
+      rulesOf(spec, direction) === undefined ||
+      draft.isWhole(group, draft.isolatedParts(group, direction, name), endOf(spec)),
   );
 }
 

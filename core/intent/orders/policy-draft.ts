@@ -2,7 +2,7 @@ import { formatInstant, hasEnded } from '../../base/time.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
 import { subtract } from '../../effect/port-spans.ts';
 import type { PeerEntry, PolicySpec, Rule, Selector } from '../../model/policy.ts';
-import { endOf, isolates, rulesOf } from '../../model/policy-match.ts';
+import { DIRECTIONS, endOf, isolates, rulesOf } from '../../model/policy-match.ts';
 import { isOfAgent } from '../../model/presets.ts';
 import type { PolicyRecord } from '../../model/resources.ts';
 import { selectorWithin } from '../../model/selector-within.ts';
@@ -115,14 +115,11 @@ export class PolicyDraft {
       ...(group.network !== undefined && { network: group.network }),
       ...(endsAt !== Number.POSITIVE_INFINITY && { expiresAt: formatInstant(endsAt) }),
     };
-    const isSame = ({ ingress: _i, egress: _e, ...rest }: PolicySpec) => sameValue(rest, head);
+    const withoutRules = (spec: PolicySpec) => ({ ...spec, ingress: undefined, egress: undefined });
+    const governsAlone = (spec: PolicySpec) =>
+      DIRECTIONS.every((one) => (rulesOf(spec, one) !== undefined) === (one === direction));
     const found = this.active().find(
-      ({ record: { spec }, isOwn }) =>
-        isOwn &&
-        isSame(spec) &&
-        (direction === 'ingress'
-          ? spec.egress === undefined && spec.ingress
-          : spec.ingress === undefined && spec.egress),
+      ({ record: { spec }, isOwn }) => isOwn && sameValue(withoutRules(spec), withoutRules(head)) && governsAlone(spec),
     );
     const rulesOfAll = [
       ...(found ? (rulesOf(found.record.spec, direction) ?? []).map(({ peers, ports }) => ({ peers, ports })) : []),

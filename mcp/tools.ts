@@ -1,6 +1,7 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import { jsonText, lineText } from '../core/base/as-data.ts';
 import { type Problem, toProblem } from '../core/base/errors.ts';
+import { getOrInsertComputed } from '../core/base/get-or-insert.ts';
 import { newId, SYSTEM_WORKSPACE } from '../core/base/ids.ts';
 import { type AnyOperation, isPending } from '../core/base/operation.ts';
 import { mayCall } from '../core/call/access.ts';
@@ -8,6 +9,7 @@ import { invoke } from '../core/call/invoke.ts';
 import { logFailure } from '../core/call/log-failure.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { answerText } from './answer-text.ts';
+import { type GivenArguments, givenArguments } from './given-arguments.ts';
 import { describeTool, type ToolDescriptions } from './schemas.ts';
 import type { McpOptions, Principal } from './surface.ts';
 
@@ -27,6 +29,7 @@ export function buildTools({ operations, tools: names, gate, log, observe }: Mcp
   const byName = new Map(operations.map((operation) => [operation.name, operation]));
   const surface = names.flatMap((name) => byName.get(name) ?? []);
   const described = new Map<string, ToolDescriptions>();
+  const given = new Map<string, GivenArguments>();
   const exposed = new Set(surface.map(({ name }) => name));
 
   function describe(operation: AnyOperation<Services>): ToolDescriptions {
@@ -37,7 +40,7 @@ export function buildTools({ operations, tools: names, gate, log, observe }: Mcp
 
   async function run(
     operation: AnyOperation<Services>,
-    raw: Readonly<Record<string, unknown>>,
+    args: Readonly<Record<string, unknown>>,
     { caller, workspaceHint, origin, readAt }: Principal,
     signal: AbortSignal,
   ): Promise<CallToolResult> {
@@ -45,6 +48,7 @@ export function buildTools({ operations, tools: names, gate, log, observe }: Mcp
     const requestId = newId('r');
     let outcome = 'ok';
     try {
+      const raw = getOrInsertComputed(given, operation.name, () => givenArguments(operation))(args);
       const call = { raw, bearer: undefined, caller, workspaceHints: [workspaceHint], face: 'mcp' as const };
       const answer = await invoke(operation, { ...call, origin, requestId, signal, readAt }, gate);
       return success(answer, isPending(answer) ? undefined : operation.brief);

@@ -27,6 +27,7 @@ export const planNetworkChange = defineHeavyOperation({
     expectations: listOf(expectationInputSchema, MAX_EXPECTATIONS).optional().describe('What must hold afterwards'),
     history: listOf(linesOfText(TEXT_LIMITS.intent), MAX_HISTORY).optional().describe('Earlier intents, oldest first'),
     revert: lineOfText(TEXT_LIMITS.id)
+      .min(1)
       .optional()
       .describe('Undo instead: `last`, a workflow id, or a revision or snapshot id'),
   }),

@@ -23,7 +23,7 @@ export const planNetworkChange = defineHeavyOperation({
       .min(1)
       .describe('e.g. let the web servers reach the database on port 5432 and nobody else'),
     dry_run: z.boolean().default(false).describe('Preview only: the plan cannot be applied'),
-    changes: listOf(changeInputSchema, MAX_CHANGES).min(1).optional(),
+    changes: listOf(changeInputSchema, MAX_CHANGES).min(1).optional().describe('In place of the reading'),
     expectations: listOf(expectationInputSchema, MAX_EXPECTATIONS).optional().describe('What must hold afterwards'),
     history: listOf(linesOfText(TEXT_LIMITS.intent), MAX_HISTORY).optional().describe('Earlier intents, oldest first'),
     revert: lineOfText(TEXT_LIMITS.id)

@@ -14,7 +14,7 @@ export const listPolicies = defineHeavyOperation({
   input: z.strictObject({
     ...pageQuery,
     ...pastFields,
-    lint: z.boolean().optional(),
+    lint: z.boolean().optional().describe('With findings'),
   }),
   output: z.strictObject({
     items: z.array(policySchema),

@@ -4,7 +4,8 @@ import { JSON_LIMITS, requireBounded } from '../core/base/json-text.ts';
 import { INVALID_REQUEST, withoutNullParams } from './body.ts';
 
 const NEWLINE = 0x0a;
-const NULL_PARAMS = /"params"\s*:\s*null/;
+/** As serializers write it. */
+const NULL_PARAMS = ['"params":null', '"params": null'];
 
 /**
  * The messages of a client on standard input, one a line. One that exceeds the bounds of a request body is answered with a
@@ -28,7 +29,7 @@ export function boundedLines(input: Readable, output: Writable): Readable {
         throw new MeshError('payload_too_large', `Send at most ${JSON_LIMITS.bytes} bytes in one message.`);
       const text = line.toString();
       requireBounded(text);
-      return NULL_PARAMS.test(text) ? rewritten(text) : line;
+      return NULL_PARAMS.some((none) => text.includes(none)) ? rewritten(text) : line;
     } catch (error) {
       // The transport says what is not well-formed.
       if (error instanceof SyntaxError) return line;

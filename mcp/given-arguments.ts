@@ -59,7 +59,7 @@ function givenValue(value: unknown, forms: readonly Json[], reading: Reading): u
 /** Returns the value that a text stands for where the field takes no text; undefined where it stands for none. */
 function readText(text: string, forms: readonly Json[]): unknown {
   const types = new Set(forms.map(({ type }) => type));
-  if ((types.has('integer') || types.has('number')) && /^-?\d{1,15}$/.test(text)) return Number(text);
+  if ((types.has('integer') || types.has('number')) && /^\d{1,15}$/.test(text)) return Number(text);
   if (types.has('boolean') && (text === 'true' || text === 'false')) return text === 'true';
   const opening = text.trimStart()[0];
   if ((opening === '[' && types.has('array')) || (opening === '{' && types.has('object'))) {

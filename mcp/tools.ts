@@ -10,6 +10,7 @@ import { logFailure } from '../core/call/log-failure.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { answerText } from './answer-text.ts';
 import { type GivenArguments, givenArguments } from './given-arguments.ts';
+import { ownToolNames } from './own-tool-names.ts';
 import { describeTool, type ToolDescriptions } from './schemas.ts';
 import type { McpOptions, Principal } from './surface.ts';
 
@@ -29,6 +30,7 @@ export function buildTools({ operations, tools: names, gate, log, observe }: Mcp
   const byName = new Map(operations.map((operation) => [operation.name, operation]));
   const surface = names.flatMap((name) => byName.get(name) ?? []);
   const described = new Map<string, ToolDescriptions>();
+  const withOwnNames = ownToolNames(operations);
   const given = new Map<string, GivenArguments>();
   const exposed = new Set(surface.map(({ name }) => name));
 
@@ -38,12 +40,29 @@ export function buildTools({ operations, tools: names, gate, log, observe }: Mcp
     return known;
   }
 
+  function visibleTo({ caller }: Principal, workspaces: readonly string[]) {
+    return surface.filter((operation) => workspaces.some((workspace) => mayCall(operation, caller, workspace)));
+  }
+
+  /** Returns a value whose texts name tools of the caller alone. */
+  function named<T>(value: T, visible: readonly { readonly name: string }[]): T {
+    const text = JSON.stringify(value);
+    const own = withOwnNames(text, new Set(visible.map(({ name }) => name)));
+    return own === text ? value : JSON.parse(own);
+  }
+
+  async function failureFor(problem: Problem, principal: Principal): Promise<CallToolResult> {
+    const visible = visibleTo(principal, await workspacesOf(principal, gate));
+    return failure(named(problem, visible));
+  }
+
   async function run(
     operation: AnyOperation<Services>,
     args: Readonly<Record<string, unknown>>,
-    { caller, workspaceHint, origin, readAt }: Principal,
+    principal: Principal,
     signal: AbortSignal,
   ): Promise<CallToolResult> {
+    const { caller, workspaceHint, origin, readAt } = principal;
     const startedAt = performance.now();
     const requestId = newId('r');
     let outcome = 'ok';
@@ -56,7 +75,7 @@ export function buildTools({ operations, tools: names, gate, log, observe }: Mcp
       const problem = toProblem(error, { requestId });
       outcome = problem.code;
       logFailure(log, error, problem, { tool: operation.name, actor: caller.subject, address: origin });
-      return failure(problem);
+      return await failureFor(problem, principal);
     } finally {
       const seconds = (performance.now() - startedAt) / 1_000;
       observe?.(operation.name, outcome, seconds);
@@ -68,12 +87,11 @@ export function buildTools({ operations, tools: names, gate, log, observe }: Mcp
   return {
     async list(principal) {
       const workspaces = await workspacesOf(principal, gate);
-      const visible = surface.filter((operation) =>
-        workspaces.some((workspace) => mayCall(operation, principal.caller, workspace)),
-      );
+      const visible = visibleTo(principal, workspaces);
       return visible.map((operation) => {
         const { plain, withWorkspace } = describe(operation);
-        return workspaces.length === 1 && workspaces[0] !== SYSTEM_WORKSPACE ? plain : withWorkspace;
+        const isOne = workspaces.length === 1 && workspaces[0] !== SYSTEM_WORKSPACE;
+        return named(isOne ? plain : withWorkspace, visible);
       });
     },
     call(name, args, principal, signal) {

@@ -7,7 +7,7 @@ import { accepts } from '../rest/accept.ts';
 export type AuthenticatedRequest = IncomingMessage & { auth?: AuthInfo };
 
 /** Headers that the SDK reads. It gets neither the credential nor the body, which are handed over beside the request. */
-const READ_BY_SDK = /^(?:content-type|last-event-id|mcp-.*)$/;
+const READ_BY_SDK = /^(?:accept|content-type|last-event-id|mcp-.*)$/;
 
 export const JSON_TYPE = 'application/json';
 export const EVENTS_TYPE = 'text/event-stream';
@@ -17,13 +17,15 @@ export function webRequest(
   { method = 'GET', headers }: Pick<IncomingMessage, 'method' | 'headers'>,
   signal?: AbortSignal,
 ): Request {
-  // The SDK looks for both names, without regard to wildcards and qualities: `Accept` is judged before.
-  const read: [string, string][] = [['accept', `${JSON_TYPE}, ${EVENTS_TYPE}`]];
+  const read: [string, string][] = [];
   for (const name in headers) {
     const value = headers[name];
     if (value !== undefined && READ_BY_SDK.test(name)) read.push([name, String(value)]);
   }
-  return new Request('http://mesh/mcp', { method, headers: read, ...(signal && { signal }) });
+  const sent = new Headers(read);
+  // The SDK looks for both names, without regard to wildcards and qualities: `Accept` is judged before.
+  sent.set('accept', `${JSON_TYPE}, ${EVENTS_TYPE}`);
+  return new Request('http://mesh/mcp', { method, headers: sent, ...(signal && { signal }) });
 }
 
 /** Returns an answer of the SDK as its caller takes it: the replies in a stream of events as JSON, where it takes no events. */

@@ -77,5 +77,12 @@ function warningsOf({ spec }: PolicyRecord, state: NetworkState, matched: number
 /** A policy as the text of a list shows it: its rules in words. */
 export function briefPolicy({ id, name, labels, spec, revision, status }: z.output<typeof policySchema>) {
   const { summary, matchedPeers, warnings } = status;
-  return { id, name, labels, summary, expiresAt: spec.expiresAt, revision, matchedPeers, warnings };
+  return {
+    id,
+    name,
+    labels,
+    spec: { expiresAt: spec.expiresAt },
+    revision,
+    status: { summary, matchedPeers, warnings },
+  };
 }

@@ -24,7 +24,8 @@ function briefPeer(item: PeerItem): Readonly<Record<string, unknown>> {
   if (!FIELDS.every((field) => field in item)) return item;
   const { id, name, labels, network, status, agent, expiresAt } = item;
   const { address, phase, online, lastSeenAt } = status ?? {};
-  return { id, name, address, phase, online, ...(!online && { lastSeenAt }), network, labels, agent, expiresAt };
+  const shown = { address, phase, online, lastSeenAt: online ? undefined : lastSeenAt };
+  return { id, name, status: shown, network, labels, agent, expiresAt };
 }
 
 export const listPeers = defineHeavyOperation({

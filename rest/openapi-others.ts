@@ -126,7 +126,7 @@ export function otherPaths(problem: z.ZodType): ZodOpenApiPathsObject {
         summary: 'This document',
         tags: ['openapi'],
         responses: {
-          '200': { description: 'OpenAPI 3.1', content: json(z.object({})) },
+          '200': { description: 'OpenAPI 3.1', content: json(z.looseObject({ openapi: z.string() })) },
           '429': refused('`rate_limited`: Too many requests'),
         },
       },

@@ -153,7 +153,7 @@ function buildAnswer(operation: AnyOperation<Services>, { gate, log, metrics, he
       };
       if (http.joinsPages) {
         const pieces = mergedText(pagesOf(operation, call, gate));
-        const cut = await sendPieces(response, pieces, status, [...open, 'X-Request-Id', requestId]);
+        const cut = await sendPieces(response, pieces, status, [...open, ...JSON_HEADERS, 'X-Request-Id', requestId]);
         if (cut && !abort.signal.aborted) log.warn({ err: cut, requestId, operation: name }, 'an answer was cut off');
         return;
       }

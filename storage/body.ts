@@ -40,6 +40,8 @@ const DEFLATE_RAW_1 = 1;
 const DEFLATE = { dictionary: DICTIONARY, level: 4, windowBits: 13, memLevel: 3, chunkSize: 1024 } as const;
 const INFLATE = { dictionary: DICTIONARY, chunkSize: 1024 } as const;
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 /** A live record is plain text; a superseded one is packed. */
 export type StoredBody = string | Uint8Array;
 
@@ -98,7 +100,7 @@ function textOf(stored: StoredBody): string {
   if (typeof stored === 'string') return stored;
   if (stored[0] !== DEFLATE_RAW_1) throw new StoreError('unavailable', `body codec ${stored[0]} is of a newer version`);
   try {
-    return inflateRawSync(stored.subarray(1), INFLATE).toString();
+    return UTF8.decode(inflateRawSync(stored.subarray(1), INFLATE));
   } catch (error) {
     throw notAsWritten(error);
   }

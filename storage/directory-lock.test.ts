@@ -1,27 +1,14 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { takeLock } from './directory-lock.ts';
-
-const race = vi.hoisted(() => ({ beforeOpen: () => {} }));
-vi.mock('node:sqlite', async (original) => {
-  const { DatabaseSync } = await original<typeof import('node:sqlite')>();
-  class Raced extends DatabaseSync {
-    constructor(...given: ConstructorParameters<typeof DatabaseSync>) {
-      race.beforeOpen();
-      super(...given);
-    }
-  }
-  return { DatabaseSync: Raced };
-});
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openExisting, takeLock } from './directory-lock.ts';
 
 let directory: string;
 beforeEach(() => {
   directory = mkdtempSync(path.join(tmpdir(), 'mesh-lock-'));
 });
 afterEach(() => {
-  race.beforeOpen = () => {};
   rmSync(directory, { recursive: true, force: true });
 });
 const inside = (name: string) => path.join(directory, name);
@@ -45,11 +32,12 @@ test('a lock that is a link is refused, and nothing is made behind it', () => {
 });
 
 test('a link that takes the place of the lock at the last moment makes nothing behind itself', () => {
-  race.beforeOpen = () => {
-    rmSync(inside('lock'));
-    symlinkSync(inside('other'), inside('lock'));
+  const raced = (file: string) => {
+    rmSync(file);
+    symlinkSync(inside('other'), file);
+    return openExisting(file);
   };
-  expect(() => takeLock(directory)).toThrow('unable to open');
+  expect(() => takeLock(directory, undefined, raced)).toThrow('unable to open');
   expect(existsSync(inside('other'))).toBe(false);
 });
 

@@ -37,7 +37,7 @@ export function lockDirectory(directory: string, holder: LockHolder): Lock {
  *
  * @throws Error naming the process that holds it.
  */
-export function takeLock(directory: string, holder: LockHolder = MESHD): Lock {
+export function takeLock(directory: string, holder: LockHolder = MESHD, open = openExisting): Lock {
   const pidFile = path.join(directory, holder.pidFile);
   const lockFile = path.join(directory, holder.lockFile);
   // The directory may be another user's: neither file is looked for behind a link of theirs.
@@ -47,8 +47,7 @@ export function takeLock(directory: string, holder: LockHolder = MESHD): Lock {
   let database: DatabaseSync | undefined;
   try {
     makeFile(lockFile);
-    // A link that takes its place now makes nothing elsewhere: at the most it locks a database that is there.
-    database = new DatabaseSync(Object.assign(pathToFileURL(lockFile), { search: '?mode=rw' }));
+    database = open(lockFile);
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
   } catch (error) {
     database?.close();
@@ -64,6 +63,11 @@ export function takeLock(directory: string, holder: LockHolder = MESHD): Lock {
     },
     release: () => held.close(),
   };
+}
+
+/** Opens a database that is there: a link that took its place since makes nothing elsewhere. */
+export function openExisting(file: string): DatabaseSync {
+  return new DatabaseSync(Object.assign(pathToFileURL(file), { search: '?mode=rw' }));
 }
 
 /** Makes the file where it is not there, and none behind a link. */

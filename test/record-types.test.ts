@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-const files = globSync('**/*.ts', { exclude: ['node_modules/**', 'dist/**', 'test/record-types.test.ts'] });
+const files = globSync('**/*.ts', { exclude: ['**/node_modules/**', 'dist/**', 'test/record-types.test.ts'] });
 /** A record or spec said to be of a kind, one or a list of them: the store and `kind` say that. */
 const CAST = /\bas\s+(?:unknown\s+as\s+)?(?:readonly\s+)?(?:\w+\.)?[A-Z]\w*(?:Record|Spec)\b/;
 

@@ -134,10 +134,14 @@ export async function invoke(
     };
     const held = request.ifMatch ? await withRevision(operation, sent, request.ifMatch, context) : sent;
     const whole = request.isMergePatch ? await withMergePatch(operation, held, context) : held;
-    const raw = await withInstants(operation.input, whole, async () => ({
-      now: services.clock.now(),
-      timeZone: await timeZoneOf(services, within),
-    }));
+    const raw = await withInstants(
+      operation.input,
+      operation.spellings ? spelled(operation, whole) : whole,
+      async () => ({
+        now: services.clock.now(),
+        timeZone: await timeZoneOf(services, within),
+      }),
+    );
     const shown = request.asYaml ? operation.shows : undefined;
     const asShown = async (answer: unknown) => {
       if (!shown) return answer;
@@ -235,7 +239,7 @@ export async function requireStillAllowed(
 }
 
 function parseInput<S>(operation: AnyOperation<S>, raw: Readonly<Record<string, unknown>>): unknown {
-  const parsed = operation.input.safeParse(operation.spellings ? spelled(operation, raw) : raw, PLAINLY);
+  const parsed = operation.input.safeParse(raw, PLAINLY);
   if (parsed.success) return parsed.data;
   const errors = fieldErrorsOf(parsed.error);
   throw invalidInput(errors, sentenceOf(errors));

@@ -8,7 +8,7 @@ import { requireCurrentRights } from '../identity/current-rights.ts';
 import { credentialEnd, grantLimit, requireWithinLimit } from '../identity/grant-limit.ts';
 import { sameValue } from '../model/value.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
-import type { CallerDraft, WritingCall } from './draft.ts';
+import type { CallerDraft, Check, WritingCall } from './draft.ts';
 
 /** The store asks at the moment of the commit. Later writes of the same call complete it, even if the caller has gone. */
 export async function beginInTime(draft: CallerDraft, call: WritingCall): Promise<CallerDraft> {
@@ -28,27 +28,33 @@ export async function holdStanding(draft: CallerDraft, call: WritingCall): Promi
   const { workspace, context } = draft;
   if (context.isApproved || progress.hasEnded) return draft;
   // Read before the caller is asked for again, so that a change in between fails the commit.
-  const [held] = await Promise.all([heldTo(store, workspace, caller), store.caughtUp([SYSTEM_WORKSPACE, workspace])]);
+  const [held] = await Promise.all([checksOf(store, workspace, caller), store.caughtUp([SYSTEM_WORKSPACE, workspace])]);
   await requireCurrentRights(call, workspace, caller);
-  return held ? { ...draft, held, ops: [held, ...draft.ops] } : draft;
+  return { ...draft, held, ops: [...held, ...draft.ops] };
 }
 
-/** Tells whether a commit failed because the record that its caller is held to has changed. */
+/** Tells whether a commit failed because a record that its caller is held to has changed. */
 export async function hasMoved(draft: CallerDraft, call: WritingCall, error: unknown): Promise<boolean> {
-  const { workspace, held } = draft;
-  if (!held || !(error instanceof StoreError) || error.code !== 'conflict') return false;
-  return (await heldTo(call.store, workspace, call.caller))?.revision !== held.revision;
+  const { workspace, held = [] } = draft;
+  if (held.length === 0 || !(error instanceof StoreError) || error.code !== 'conflict') return false;
+  return !sameValue(await checksOf(call.store, workspace, call.caller), held);
 }
 
 /**
- * Checks that the record which a caller may write by is still at the revision that it has before their standing is looked
- * at: who is removed while a write of theirs is on its way does not have it written after.
+ * Checks that the records which a caller may write by are still at the revision that they have before their standing is
+ * looked at: who is removed, or whose API token is, while a write of theirs is on its way does not have it written after.
  */
-async function heldTo({ get }: Pick<Store, 'get'>, workspace: string, { kind, name }: Caller) {
-  const of = HELD_TO[kind];
-  if (of === undefined || workspace === SYSTEM_WORKSPACE) return undefined;
-  const key = { kind: of, name } as const;
-  return { op: 'check', key, revision: (await get(workspace, key))?.revision ?? 0 } as const;
+async function checksOf(store: Pick<Store, 'get' | 'getById'>, workspace: string, caller: Caller): Promise<Check[]> {
+  const kind = HELD_TO[caller.kind];
+  if (kind === undefined || workspace === SYSTEM_WORKSPACE) return [];
+  const id = apiTokenOf(caller);
+  const [identity, token] = await Promise.all([
+    store.get(workspace, { kind, name: caller.name }),
+    id === undefined ? undefined : store.getById(workspace, 'Token', id),
+  ]);
+  const checks: Check[] = [{ op: 'check', key: { kind, name: caller.name }, revision: identity?.revision ?? 0 }];
+  if (token) checks.push({ op: 'check', key: { kind: 'Token', name: token.name }, revision: token.revision });
+  return checks;
 }
 
 const HELD_TO: Readonly<Partial<Record<Caller['kind'], Kind>>> = { user: 'Member', agent: 'AgentIdentity' };
@@ -82,7 +88,8 @@ export async function signRecords(draft: CallerDraft, call: WritingCall): Promis
     .map((op) => withAuthor(op, isPersons ? undefined : caller.id))
     .map((op) => (keys.has(keyOf(op)) ? withTokenOf(op, token?.uid) : op));
   if (!token) return { ...draft, ops };
-  const check = { op: 'check', key: { kind: 'Token', name: token.name }, revision: token.revision } as const;
+  // An approved write is not held to the standing of its caller, and still makes no credential that a dead token ties.
+  const check: Check = { op: 'check', key: { kind: 'Token', name: token.name }, revision: token.revision };
   return { ...draft, ops: [check, ...ops] };
 }
 

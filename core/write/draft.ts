@@ -5,6 +5,9 @@ import { mergeReadSets } from '../state/read-set.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { Need, WriteResult } from './outcome.ts';
 
+/** Fails the commit where a record has another revision. */
+export type Check = Extract<Op, { readonly op: 'check' }>;
+
 /** A write on its way through the stages, as it would be committed now. */
 export interface Draft {
   readonly workspace: string;
@@ -19,8 +22,8 @@ export interface CallerDraft extends Draft {
   /** The approval that covers it. */
   readonly approved?: Approved | undefined;
   readonly need?: Need | undefined;
-  /** Checks that the record by which the caller may write is not changed. */
-  readonly held?: (Op & { readonly op: 'check' }) | undefined;
+  /** Checks that the records by which the caller may write are not changed. */
+  readonly held?: readonly Check[];
 }
 
 /** Returns the draft for the next stage, or the result that the write ends with. @throws MeshError for a refusal; StoreError */

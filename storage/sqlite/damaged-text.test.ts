@@ -60,3 +60,14 @@ test.each<[string, string, (store: Store) => Promise<unknown>, RegExp]>([
     await expect(writeBackup(file, { to, now: 0, installation: 'test', heads: [] })).rejects.toThrow(named);
   },
 );
+
+test('a record whose bytes are no UTF-8 any more is named, and one that has a replacement character is none', async () => {
+  const file = await written();
+  const database = new DatabaseSync(file);
+  database.exec("UPDATE record SET body = replace(body, 'changed', 'chang' || char(65533)) WHERE body IS NOT NULL");
+  expect(faultIn(file)).toBeUndefined();
+  const broken = "CAST(replace(hex(body), 'EFBFBD', 'FFFEFD') AS TEXT)";
+  database.exec(`UPDATE record SET body = CAST(unhex(${broken}) AS TEXT) WHERE body IS NOT NULL`);
+  database.close();
+  expect(faultIn(file)).toMatch(/MeshPeer web of workspace \S+, as of revision 2 cannot be read/);
+});

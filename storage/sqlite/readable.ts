@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { decodeBody, type StoredBody } from '../body.ts';
 import type { Database } from './database.ts';
 
@@ -47,10 +48,19 @@ function unreadableRecord(database: Database): string | undefined {
     FROM record JOIN workspace ON workspace.id = ws
     WHERE record.id > ? AND body IS NOT NULL ORDER BY record.id LIMIT ${PAGE}`);
   for (let rows = pages.all(0); rows.length > 0; rows = pages.all(rows.at(-1)?.id ?? 0)) {
-    const found = rows.find((row) => !isReadable(row));
+    const found = rows.find((row) => !isReadable(row) || !isUtf8In(database, row));
     if (found) return recordInWords(found);
   }
   return undefined;
+}
+
+/** Bytes that are no UTF-8 are read as U+FFFD, which a text may have too. */
+function isUtf8In(database: Database, { id, body }: Row): boolean {
+  if (typeof body !== 'string' || !body.includes('\uFFFD')) return true;
+  const row = database
+    .statement<{ bytes: Uint8Array }>('SELECT CAST(body AS BLOB) AS bytes FROM record WHERE id = ?')
+    .get(id);
+  return row !== undefined && isUtf8(row.bytes);
 }
 
 function unreadableVersion(database: Database): string | undefined {

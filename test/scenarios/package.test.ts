@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -7,6 +7,7 @@ import { startMeshd } from '../kits/process/meshd.ts';
 import { commandsOf } from '../kits/process/page-blocks.ts';
 import { run } from '../kits/process/run-command.ts';
 import { untar } from '../kits/process/unpack.ts';
+import { sourceFiles } from '../kits/source-files.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
@@ -58,9 +59,23 @@ describe('the package that npm pack makes', () => {
       const [health, page] = await Promise.all([fetch(`${url}/healthz`), fetch(url)]);
       expect([health.status, page.status]).toEqual([200, 200]);
       expect(meshd.stdout()).toMatch(/^Next: mesh login /m);
+      expect(meshd.stderr()).not.toContain('Cannot find module');
     } finally {
       await meshd.stop();
     }
+  });
+
+  test('has each thread that the product starts', () => {
+    const product = sourceFiles().filter(
+      (file) => /^(?:bin|core|net|plane|storage)\/.*\.ts$/.test(file) && !/\.test\b/.test(file),
+    );
+    const threads = product.flatMap((file) =>
+      [...readFileSync(path.join(ROOT, file), 'utf8').matchAll(/new URL\(`\.\/([\w-]+)\$\{path\.extname/g)].map(
+        ([, name]) => path.join(path.dirname(file), `${name}.js`),
+      ),
+    );
+    expect(threads.length).toBeGreaterThan(3);
+    expect(threads.filter((file) => !existsSync(path.join(bin, '../dist', file)))).toEqual([]);
   });
 
   test('names the Node that it needs where an older one is on PATH', async () => {

@@ -119,6 +119,8 @@ test("the contract's spelling of the id is taken too, but not both", async () =>
   await using kit = await buildHistoryKit({ now: NOON });
   const { id } = await kit.ask('take_snapshot');
   expect(await kit.ask('get_snapshot', { snapshotId: id })).toMatchObject({ id });
+  kit.clock.time += 1_000;
+  expect(await kit.ask('get_snapshot', { snapshotId: '1s' })).toMatchObject({ captured_at: formatInstant(NOON) });
   const both = kit.ask('get_snapshot', { snapshotId: id, snapshot_id: id });
   await expect(both).rejects.toMatchObject({ code: 'invalid_input' });
 });

@@ -69,20 +69,27 @@ describe('revocation of an API token', () => {
     expect(await kit.open()).toEqual([]);
   });
 
-  test('lets nothing be made that was on its way to the store as it was revoked', async () => {
+  test.each([
+    ['AgentIdentity', 'create_agent', BOSS],
+    ['Token', 'generate_join_token', { name: 'fleet' }],
+    ['MeshPolicy', 'create_policy', { name: 'closed', spec: { action: 'DENY', peerSelector: {} } }],
+  ])('lets no %s be written that was on its way to the store as it was revoked', async (kind, name, input) => {
     await using kit = await program();
     const { store } = kit.services;
     const commit = store.commit;
     let isRevoked = false;
     store.commit = async (workspace, ops, context) => {
-      if (!isRevoked && ops.some((op) => op.op === 'create' && op.record.kind === 'AgentIdentity')) {
+      if (!isRevoked && ops.some((op) => op.op === 'create' && op.record.kind === kind)) {
         isRevoked = true;
         await kit.ada('revoke_api_token', { id: kit.id });
       }
       return commit(workspace, ops, context);
     };
-    await refusalOf(kit.ci('create_agent', BOSS));
+    expect(await refusalOf(kit.ci(name, input))).toBe('forbidden');
     expect(isRevoked).toBe(true);
-    expect(await kit.open()).toEqual([]);
+    expect([await kit.open(), await kit.joins()]).toEqual([[], []]);
+    expect((await kit.ada('list_policies')).items.map((policy: { name: string }) => policy.name)).not.toContain(
+      'closed',
+    );
   });
 });

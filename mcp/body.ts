@@ -1,17 +1,26 @@
 import type { IncomingMessage } from 'node:http';
 import { MeshError } from '../core/base/errors.ts';
+import { isObject } from '../core/base/is-object.ts';
 import { parseJson } from '../core/base/json-text.ts';
 import { BODY_LIMIT, readBody } from '../rest/read-body.ts';
 
-/** The JSON of a request's body. @throws MeshError as `readBody` and `parseJson` do, with a SyntaxError as its cause */
+/** The message in a request's body, in which `params: null` counts as none. @throws MeshError as `readBody` and `parseJson` do, with a SyntaxError as its cause */
 export async function readMessage(request: IncomingMessage): Promise<unknown> {
   const text = await readBody(request, BODY_LIMIT, { takesCompressed: false });
   try {
-    return parseJson(text);
+    return withoutNullParams(parseJson(text));
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
     throw new MeshError('invalid_input', 'Parse error: the message is not well-formed JSON.', {}, { cause });
   }
+}
+
+/** Returns a message, or the messages of a batch, without `params: null`, which some clients send for none. */
+export function withoutNullParams(message: unknown): unknown {
+  if (Array.isArray(message)) return message.map(withoutNullParams);
+  if (!isObject(message) || message['params'] !== null) return message;
+  const { params: _none, ...rest } = message;
+  return rest;
 }
 
 const PARSE_ERROR = -32_700;

@@ -1,9 +1,11 @@
 import { type Readable, Transform, type Writable } from 'node:stream';
 import { MeshError } from '../core/base/errors.ts';
 import { JSON_LIMITS, requireBounded } from '../core/base/json-text.ts';
-import { INVALID_REQUEST } from './body.ts';
+import { INVALID_REQUEST, withoutNullParams } from './body.ts';
 
 const NEWLINE = 0x0a;
+/** As serializers write it. */
+const NULL_PARAMS = ['"params":null', '"params": null'];
 
 /**
  * The messages of a client on standard input, one a line. One that exceeds the bounds of a request body is answered with a
@@ -25,9 +27,12 @@ export function boundedLines(input: Readable, output: Writable): Readable {
     try {
       if (isTooLong)
         throw new MeshError('payload_too_large', `Send at most ${JSON_LIMITS.bytes} bytes in one message.`);
-      requireBounded(line.toString());
-      return line;
+      const text = line.toString();
+      requireBounded(text);
+      return NULL_PARAMS.some((none) => text.includes(none)) ? rewritten(text) : line;
     } catch (error) {
+      // The transport says what is not well-formed.
+      if (error instanceof SyntaxError) return line;
       if (!(error instanceof MeshError)) throw error;
       refuse(error.message);
       return undefined;
@@ -56,4 +61,9 @@ export function boundedLines(input: Readable, output: Writable): Readable {
   });
   input.once('error', (error) => lines.destroy(error));
   return input.pipe(lines);
+}
+
+/** @throws SyntaxError */
+function rewritten(text: string): Buffer {
+  return Buffer.from(`${JSON.stringify(withoutNullParams(JSON.parse(text)))}\n`);
 }

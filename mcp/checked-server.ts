@@ -53,7 +53,8 @@ export class CheckedServer extends Server {
 
   protected override _wrapHandler(method: string, handler: Handler): Handler {
     const answer = super._wrapHandler(method, handler);
-    return async (request, context) => {
+    return async (received, context) => {
+      const request = withoutNullArguments(received);
       try {
         return await answer(request, context);
       } catch (error) {
@@ -67,6 +68,13 @@ export class CheckedServer extends Server {
       }
     };
   }
+}
+
+/** Some models send `arguments: null` for a call without arguments. */
+function withoutNullArguments(request: JSONRPCRequest): JSONRPCRequest {
+  if (request.params?.['arguments'] !== null) return request;
+  const { arguments: _none, ...params } = request.params;
+  return { ...request, params };
 }
 
 /** The first thing that is wrong. Arguments of a tool are the caller's input like their fields, no part of the protocol. */

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import type { Client } from '@modelcontextprotocol/client';
 import { describe, expect, test } from 'vitest';
 import type { Commit } from '../core/base/ports.ts';
@@ -236,6 +238,73 @@ describe('the endpoint', () => {
       400,
       expect.objectContaining({ code, message: expect.stringContaining(message) }),
     ]);
+  });
+
+  test.each([
+    ['*/*', 200, 'text/event-stream'],
+    ['application/*, text/event-stream', 200, 'text/event-stream'],
+    ['application/json', 200, 'application/json'],
+    ['*/*, text/event-stream;q=0', 200, 'application/json'],
+    ['text/event-stream', 200, 'text/event-stream'],
+    ['text/html', 406, 'application/json'],
+    ['application/json;q=0, text/event-stream;q=0, */*', 406, 'application/json'],
+  ])('answers a request that accepts %s', async (accept, status, type) => {
+    await using plane = await startTestMcp();
+    const response = await fetch(plane.url, post(initialize, { accept }));
+    expect([response.status, response.headers.get('content-type')]).toEqual([status, type]);
+    const text = await response.text();
+    const answer = JSON.parse(/^data: (\{.*)$/m.exec(text)?.[1] ?? text);
+    expect(answer).toMatchObject(status === 200 ? { id: 1, result: { serverInfo: { name: 'mesh' } } } : { error: {} });
+  });
+
+  test('answers a request without Accept, as clients that know nothing of events send it', async () => {
+    await using plane = await startTestMcp();
+    const { hostname, port, pathname } = plane.url;
+    const { method, headers, body } = post(initialize, { connection: 'close' }) as Record<string, string> & {
+      headers: Record<string, string>;
+    };
+    const { accept: _none, ...others } = headers;
+    const asked = request({ hostname, port, path: pathname, method, headers: others });
+    asked.end(body);
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    answer.resume();
+    expect(answer.statusCode).toBe(200);
+  });
+
+  test('lets pages of its own address read answers, which ask by a preflight first', async () => {
+    await using plane = await startTestMcp({ hosts: new Set(['mesh.test']) });
+    const origin = 'http://mesh.test:18090';
+    const asked = {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization',
+    };
+    const preflight = await fetch(plane.url, { method: 'OPTIONS', headers: asked });
+    expect([preflight.status, Object.fromEntries(preflight.headers)]).toEqual([
+      204,
+      expect.objectContaining({
+        'access-control-allow-origin': origin,
+        'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
+        'access-control-allow-headers': expect.stringMatching(/Authorization, Content-Type.*Mcp-Session-Id/),
+        vary: 'Origin',
+      }),
+    ]);
+    for (const headers of [{ origin }, { origin, authorization: 'Bearer nobody' }]) {
+      const { headers: sent } = await fetch(plane.url, post(initialize, headers));
+      expect([sent.get('access-control-allow-origin'), sent.get('access-control-expose-headers')]).toEqual([
+        origin,
+        'Mcp-Session-Id, Retry-After, WWW-Authenticate',
+      ]);
+    }
+    const foreign = { ...asked, origin: 'https://evil.example' };
+    const refused = await fetch(plane.url, { method: 'OPTIONS', headers: foreign });
+    expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([403, null]);
+  });
+
+  test.each(['PUT', 'PATCH'])('refuses %s and says what it answers', async (method) => {
+    await using plane = await startTestMcp();
+    const response = await fetch(plane.url, { method, headers: { authorization: 'Bearer reader' } });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST, DELETE, OPTIONS']);
   });
 
   test('accepts the Origin of its own address', async () => {

@@ -16,7 +16,9 @@ import type { SharedState } from '../core/base/shared.ts';
 import { buildAccessWatch, goElsewhere } from '../core/call/access-watch.ts';
 import { logFailure } from '../core/call/log-failure.ts';
 import { awaitCommits } from '../core/call/resolve-workspace.ts';
+import { accepts } from '../rest/accept.ts';
 import { codeOfUnread, readMessage } from './body.ts';
+import { answerCors, METHODS } from './cors.ts';
 import { endWithToken } from './end-with-token.ts';
 import { sendRpcError, sendUnauthenticated } from './refusal.ts';
 import { urisOf } from './resources.ts';
@@ -25,7 +27,7 @@ import { createSessions, type Session, type SessionLimits } from './sessions.ts'
 import { buildSubscriptions, isListening } from './subscriptions.ts';
 import type { McpOptions, Principal } from './surface.ts';
 import { workspacesOf } from './tools.ts';
-import { type AuthenticatedRequest, serveFetch } from './web-exchange.ts';
+import { type AuthenticatedRequest, EVENTS_TYPE, JSON_TYPE, serveFetch } from './web-exchange.ts';
 
 export interface McpHttpOptions extends McpOptions {
   /** Names of this control plane, in lower case, besides those of the loopback. */
@@ -168,12 +170,22 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
     try {
       const refusal = refuseForeignHost(request, hosts);
       if (refusal) throw refusal;
+      if (answerCors(request, response)) return;
+      if (!METHODS.split(', ').includes(request.method ?? '')) {
+        response.setHeader('Allow', METHODS);
+        throw new MeshError('method_not_allowed', `/mcp answers ${METHODS} only.`);
+      }
       const principal = await authenticate(request, origin);
       if (request.method === 'POST' && !isJsonContentType(request.headers['content-type'] ?? null)) {
         sendRpcError(response, 415, -32_000, 'Send the message as application/json.');
         return;
       }
       const body = request.method === 'POST' ? await readMessage(request) : undefined;
+      const types = typesOf(request, body);
+      if (types.length > 0 && !types.some((type) => accepts(request.headers.accept, type))) {
+        sendRpcError(response, 406, -32_000, `Accept ${types.join(' or ')}: there is no other answer.`);
+        return;
+      }
       if (classify(request, body).kind === 'legacy') await serveLegacy(request, response, body, principal);
       else if (isListening(body)) await serveListening(request, response, body, principal);
       else await serveFetch(modern.fetch, request, response, body);
@@ -213,6 +225,12 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
       await modern.close();
     },
   };
+}
+
+/** Returns the media types of which a client has to take one. */
+function typesOf({ method }: IncomingMessage, body: unknown): readonly string[] {
+  if (method === 'GET' || isListening(body)) return [EVENTS_TYPE];
+  return method === 'POST' ? [JSON_TYPE, EVENTS_TYPE] : [];
 }
 
 function principalOf(context: ServerContext): Principal {

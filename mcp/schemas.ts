@@ -11,7 +11,7 @@ export interface ToolDescriptions {
   readonly withWorkspace: Tool;
 }
 
-const WORKSPACE_ID = { type: 'string' };
+const WORKSPACE_ID = { type: 'string', description: 'Id or slug' };
 
 /** Worked out once: schemas cost far more to make than to send. */
 export function describeTool(operation: AnyOperation<Services>): ToolDescriptions {
@@ -37,8 +37,8 @@ export function describeTool(operation: AnyOperation<Services>): ToolDescription
  * writes a longer line, and input is checked on arrival.
  */
 const LINE = 381;
-/** Fields that are taken and not listed: orders say what they said, and none begins later yet. */
-const UNLISTED: ReadonlySet<string> = new Set(['expectations', 'history', 'starts']);
+/** Fields that are taken and not listed. */
+const UNLISTED: ReadonlySet<string> = new Set(['history', 'starts']);
 
 /** The shapes of policies stand once in the list, where any change is taken. */
 const EVERY_CHANGE = 'ChangeSpec';
@@ -50,52 +50,26 @@ function inputOf(schema: Json): Json {
   );
   const shape = { ...rest, properties: Object.fromEntries(fields) };
   if ($defs === undefined) return shape;
-  return EVERY_CHANGE in $defs ? { ...shape, $defs } : (withoutRefs(shape) as Json);
+  if (EVERY_CHANGE in $defs) return { ...shape, $defs };
+  return { ...shape, properties: Object.fromEntries(fields.map(([name, field]) => [name, asJsonText(field)])) };
 }
 
-function withoutRefs(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withoutRefs);
-  if (typeof schema !== 'object' || schema === null) return schema;
-  const { $ref } = schema as Json;
-  if (typeof $ref === 'string') return { description: `${$ref.split('/').at(-1)} of plan_network_change` };
-  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withoutRefs(value)]));
+/** Strict function calling has no words for rules of policies: such a field is asked for as JSON text, and taken either way. */
+function asJsonText(field: Json): Json {
+  return JSON.stringify(field).includes('"$ref"') ? { type: 'string', description: field['description'] } : field;
 }
 
-/** A root of type object, as clients of 2025 require; undefined where the answer can be something else. */
+/**
+ * The names of the fields of an answer, below a root of type object, as clients of 2025 require; undefined where the answer can
+ * be something else. An answer of several forms has the fields of all. The answer shows the rest, which is checked here before it
+ * leaves.
+ */
 function objectSchema(schema: Json): Json | undefined {
-  const { anyOf, ...compact } = compacted(schema) as Json & { anyOf?: readonly Json[] };
-  if (compact['type'] === 'object') return compact;
-  if (!anyOf?.every(({ type }) => type === 'object')) return undefined;
-  // An answer of several forms has the fields of all of them, and each form some. A field that differs between forms has its
-  // name only.
-  const fields = new Map<string, unknown>();
-  for (const [name, field] of anyOf.flatMap(({ properties }) => Object.entries(properties ?? {}))) {
-    const known = fields.get(name);
-    fields.set(name, known === undefined || JSON.stringify(known) === JSON.stringify(field) ? field : {});
-  }
-  return { type: 'object', properties: Object.fromEntries(fields) };
-}
-
-/** Below the fields of an answer, only their types are told: it is checked here before it leaves. */
-const OUTPUT_DEPTH = 0;
-
-/** The shape of an answer: names and types. What is always there is checked here before it leaves. */
-function compacted(schema: unknown, depth = 0): unknown {
-  if (typeof schema !== 'object' || schema === null) return schema;
-  const { type, properties, items, anyOf, oneOf, const: constant } = schema as Json;
-  const named = { ...(typeof type === 'string' && { type }), ...(constant !== undefined && { const: constant }) };
-  if (depth > OUTPUT_DEPTH) return named;
-  const branches = anyOf ?? oneOf;
-  return {
-    ...named,
-    ...(properties !== undefined && { properties: eachOf(properties as object, depth + 1) }),
-    ...(items !== undefined && { items: compacted(items, depth) }),
-    ...(Array.isArray(branches) && { anyOf: branches.map((branch) => compacted(branch, depth)) }),
-  };
-}
-
-function eachOf(schemas: object, depth: number): Json {
-  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, compacted(schema, depth)]));
+  const { anyOf, oneOf } = schema;
+  const forms = (anyOf ?? oneOf ?? [schema]) as readonly Json[];
+  if (!forms.every(({ type }) => type === 'object')) return undefined;
+  const names = forms.flatMap(({ properties }) => Object.keys(properties ?? {}));
+  return { type: 'object', properties: Object.fromEntries(names.map((name) => [name, {}])) };
 }
 
 /** Checked on arrival, with an error that says what is wrong; in a list they would cost every caller its context. */

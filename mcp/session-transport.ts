@@ -5,7 +5,7 @@ import {
   type Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { type AuthenticatedRequest, sendWebResponse, webRequest } from './web-exchange.ts';
+import { type AuthenticatedRequest, asAccepted, sendWebResponse, webRequest } from './web-exchange.ts';
 
 /**
  * Most characters of JSON of the client's capabilities in `initialize`; of a client that sends more, no capability is stored.
@@ -63,7 +63,7 @@ export async function sessionTransport(options: TransportOptions): Promise<Sessi
       const asked = { ...(authInfo && { authInfo }), parsedBody: body };
       const answer = await transport.handleRequest(webRequest(request), asked);
       if (answer.ok) begun();
-      await sendWebResponse(answer, response);
+      await sendWebResponse(asAccepted(answer, request), response);
       return true;
     },
     async initializeAgain(client) {

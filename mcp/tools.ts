@@ -1,6 +1,7 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import { jsonText, lineText } from '../core/base/as-data.ts';
 import { type Problem, toProblem } from '../core/base/errors.ts';
+import { getOrInsertComputed } from '../core/base/get-or-insert.ts';
 import { newId, SYSTEM_WORKSPACE } from '../core/base/ids.ts';
 import { type AnyOperation, isPending } from '../core/base/operation.ts';
 import { mayCall } from '../core/call/access.ts';
@@ -8,6 +9,8 @@ import { invoke } from '../core/call/invoke.ts';
 import { logFailure } from '../core/call/log-failure.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { answerText } from './answer-text.ts';
+import { type GivenArguments, givenArguments } from './given-arguments.ts';
+import { ownToolNames } from './own-tool-names.ts';
 import { describeTool, type ToolDescriptions } from './schemas.ts';
 import type { McpOptions, Principal } from './surface.ts';
 
@@ -27,6 +30,8 @@ export function buildTools({ operations, tools: names, gate, log, observe }: Mcp
   const byName = new Map(operations.map((operation) => [operation.name, operation]));
   const surface = names.flatMap((name) => byName.get(name) ?? []);
   const described = new Map<string, ToolDescriptions>();
+  const withOwnNames = ownToolNames(operations);
+  const given = new Map<string, GivenArguments>();
   const exposed = new Set(surface.map(({ name }) => name));
 
   function describe(operation: AnyOperation<Services>): ToolDescriptions {
@@ -35,16 +40,34 @@ export function buildTools({ operations, tools: names, gate, log, observe }: Mcp
     return known;
   }
 
+  function visibleTo({ caller }: Principal, workspaces: readonly string[]) {
+    return surface.filter((operation) => workspaces.some((workspace) => mayCall(operation, caller, workspace)));
+  }
+
+  /** Returns a value whose texts name tools of the caller alone. */
+  function named<T>(value: T, visible: readonly { readonly name: string }[]): T {
+    const text = JSON.stringify(value);
+    const own = withOwnNames(text, new Set(visible.map(({ name }) => name)));
+    return own === text ? value : JSON.parse(own);
+  }
+
+  async function failureFor(problem: Problem, principal: Principal): Promise<CallToolResult> {
+    const visible = visibleTo(principal, await workspacesOf(principal, gate));
+    return failure(named(problem, visible));
+  }
+
   async function run(
     operation: AnyOperation<Services>,
-    raw: Readonly<Record<string, unknown>>,
-    { caller, workspaceHint, origin, readAt }: Principal,
+    args: Readonly<Record<string, unknown>>,
+    principal: Principal,
     signal: AbortSignal,
   ): Promise<CallToolResult> {
+    const { caller, workspaceHint, origin, readAt } = principal;
     const startedAt = performance.now();
     const requestId = newId('r');
     let outcome = 'ok';
     try {
+      const raw = getOrInsertComputed(given, operation.name, () => givenArguments(operation))(args);
       const call = { raw, bearer: undefined, caller, workspaceHints: [workspaceHint], face: 'mcp' as const };
       const answer = await invoke(operation, { ...call, origin, requestId, signal, readAt }, gate);
       return success(answer, isPending(answer) ? undefined : operation.brief);
@@ -52,7 +75,7 @@ export function buildTools({ operations, tools: names, gate, log, observe }: Mcp
       const problem = toProblem(error, { requestId });
       outcome = problem.code;
       logFailure(log, error, problem, { tool: operation.name, actor: caller.subject, address: origin });
-      return failure(problem);
+      return await failureFor(problem, principal);
     } finally {
       const seconds = (performance.now() - startedAt) / 1_000;
       observe?.(operation.name, outcome, seconds);
@@ -64,12 +87,11 @@ export function buildTools({ operations, tools: names, gate, log, observe }: Mcp
   return {
     async list(principal) {
       const workspaces = await workspacesOf(principal, gate);
-      const visible = surface.filter((operation) =>
-        workspaces.some((workspace) => mayCall(operation, principal.caller, workspace)),
-      );
+      const visible = visibleTo(principal, workspaces);
       return visible.map((operation) => {
         const { plain, withWorkspace } = describe(operation);
-        return workspaces.length === 1 && workspaces[0] !== SYSTEM_WORKSPACE ? plain : withWorkspace;
+        const isOne = workspaces.length === 1 && workspaces[0] !== SYSTEM_WORKSPACE;
+        return named(isOne ? plain : withWorkspace, visible);
       });
     },
     call(name, args, principal, signal) {

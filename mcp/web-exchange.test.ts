@@ -74,6 +74,6 @@ it('hands the SDK the headers that it reads, and no credential', () => {
   const request = webRequest({ method: 'POST', headers });
   expect([request.method, Object.fromEntries(request.headers)]).toEqual([
     'POST',
-    { accept: 'c', 'mcp-session-id': 'd' },
+    { accept: 'application/json, text/event-stream', 'mcp-session-id': 'd' },
   ]);
 });

@@ -1,11 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AuthInfo, McpHttpHandler } from '@modelcontextprotocol/server';
+import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { accepts } from '../rest/accept.ts';
 
 /** A request whose caller the transport has verified. */
 export type AuthenticatedRequest = IncomingMessage & { auth?: AuthInfo };
 
 /** Headers that the SDK reads. It gets neither the credential nor the body, which are handed over beside the request. */
 const READ_BY_SDK = /^(?:accept|content-type|last-event-id|mcp-.*)$/;
+
+export const JSON_TYPE = 'application/json';
+export const EVENTS_TYPE = 'text/event-stream';
 
 /** Returns a request of node:http as the SDK takes it, without its body. */
 export function webRequest(
@@ -17,7 +22,38 @@ export function webRequest(
     const value = headers[name];
     if (value !== undefined && READ_BY_SDK.test(name)) read.push([name, String(value)]);
   }
-  return new Request('http://mesh/mcp', { method, headers: read, ...(signal && { signal }) });
+  const sent = new Headers(read);
+  // The SDK looks for both names, without regard to wildcards and qualities: `Accept` is judged before.
+  sent.set('accept', `${JSON_TYPE}, ${EVENTS_TYPE}`);
+  return new Request('http://mesh/mcp', { method, headers: sent, ...(signal && { signal }) });
+}
+
+/** Returns an answer of the SDK as its caller takes it: the replies in a stream of events as JSON, where it takes no events. */
+export function asAccepted(
+  answer: Response,
+  { method, headers: { accept } }: Pick<IncomingMessage, 'method' | 'headers'>,
+) {
+  const isStream = answer.headers.get('content-type')?.startsWith(EVENTS_TYPE) === true;
+  if (!isStream || !answer.body || method !== 'POST' || accepts(accept, EVENTS_TYPE)) return answer;
+  const replies: string[] = [];
+  const body = answer.body
+    .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)
+    .pipeThrough(new EventSourceParserStream())
+    .pipeThrough(
+      new TransformStream<{ data: string }, string>({
+        transform({ data }) {
+          if (data !== '' && !('method' in JSON.parse(data))) replies.push(data);
+        },
+        flush(controller) {
+          const [only = ''] = replies;
+          controller.enqueue(replies.length === 1 ? only : `[${replies.join()}]`);
+        },
+      }),
+    )
+    .pipeThrough(new TextEncoderStream());
+  const headers = new Headers(answer.headers);
+  headers.set('content-type', JSON_TYPE);
+  return new Response(body, { status: answer.status, headers });
 }
 
 /**
@@ -72,5 +108,6 @@ export async function serveFetch(
   });
   if (response.destroyed) abort.abort();
   const asked = webRequest(request, abort.signal);
-  await sendWebResponse(await fetch(asked, { ...(authInfo && { authInfo }), parsedBody: body }), response);
+  const answer = await fetch(asked, { ...(authInfo && { authInfo }), parsedBody: body });
+  await sendWebResponse(asAccepted(answer, request), response);
 }

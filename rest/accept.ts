@@ -20,6 +20,21 @@ export function wantsEvents(accept: string | undefined): boolean {
   return accept !== undefined && parseType(accept.toLowerCase()).type === 'text/event-stream';
 }
 
+/**
+ * Returns true if an `Accept` header takes a media type: the most specific range that matches it decides, `q=0` refuses it, and
+ * without a header every type is taken (RFC 9110, 12.5.1).
+ */
+export function accepts(accept: string | undefined, type: string): boolean {
+  if (accept === undefined || accept.trim() === '') return true;
+  const ranges = accept.toLowerCase().split(',', MAX_TYPES).map(parseType);
+  const family = `${type.slice(0, type.indexOf('/'))}/*`;
+  for (const wanted of [type, family, '*/*']) {
+    const range = ranges.find((each) => each.type === wanted);
+    if (range) return range.quality > 0;
+  }
+  return false;
+}
+
 function parseType(text: string): { readonly type: string; readonly quality: number } {
   const [type = '', ...parameters] = text.split(';').map((part) => part.trim());
   const quality = parameters.find((parameter) => parameter.startsWith('q='));

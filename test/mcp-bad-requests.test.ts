@@ -40,8 +40,8 @@ async function rawClient(plane: TestMcp, era: 'legacy' | 'modern') {
     'io.modelcontextprotocol/clientInfo': CLIENT,
     'io.modelcontextprotocol/clientCapabilities': {},
   };
-  return async (method: string, params: Readonly<Record<string, unknown>>): Promise<Answer> => {
-    const named = params['name'] ?? params['uri'];
+  return async (method: string, params: Readonly<Record<string, unknown>> | null): Promise<Answer> => {
+    const named = params?.['name'] ?? params?.['uri'];
     const headers =
       era === 'modern' ? { 'mcp-method': method, ...(typeof named === 'string' && { 'mcp-name': named }) } : {};
     const response = await post({ method, params: era === 'modern' ? { ...params, _meta: meta } : params }, headers);
@@ -57,7 +57,6 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     ['a field that is not there', { nope: 1 }, '/nope: There is no such field; there is limit.'],
     ['text in place of all arguments', 'limit=5', '/arguments of tools/call: Must be an object.'],
     ['a list in place of all arguments', [5], '/arguments of tools/call: Must be an object.'],
-    ['null in place of all arguments', null, '/arguments of tools/call: Must be an object.'],
   ])('that calls a tool with %s is told in one sentence what is right', async (_what, args, detail) => {
     await using plane = await startTestMcp();
     const send = await rawClient(plane, era);
@@ -66,6 +65,15 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     expect([result?.isError, texts[0]]).toEqual([true, `Invalid input: ${detail}`]);
     expect(JSON.parse(texts[1] ?? '')).toMatchObject({ status: 400, code: 'invalid_input', detail });
   });
+
+  test.each([[{ limit: null }], [{ limit: '' }], [{ limit: '50', workspace_id: '' }], [null]])(
+    'that calls a tool with %j is answered as without these',
+    async (args) => {
+      await using plane = await startTestMcp();
+      const { result } = await (await rawClient(plane, era))('tools/call', { name: 'list_peers', arguments: args });
+      expect([result?.isError ?? false, result?.content[0]?.text]).toEqual([false, expect.stringContaining('w_1')]);
+    },
+  );
 
   test('that leaves out what a tool needs is told what', async () => {
     await using plane = await startTestMcp();
@@ -92,6 +100,12 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
     const { error } = await (await rawClient(plane, era))(method, params);
     expect(error).toMatchObject({ code: -32_602, message });
   });
+});
+
+test('a request with params: null is answered as one without', async () => {
+  await using plane = await startTestMcp();
+  const send = await rawClient(plane, 'legacy');
+  expect((await send('tools/list', null)).result).toMatchObject({ tools: expect.any(Array) });
 });
 
 test('a client that opens a session without saying its version is told what is missing', async () => {

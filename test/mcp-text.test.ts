@@ -1,8 +1,14 @@
 import { expect, test } from 'vitest';
+import { isObject } from '../core/base/is-object.ts';
+import type { AnyOperation } from '../core/base/operation.ts';
+import type { Services } from '../core/workflow/services.ts';
+import { operations as registry } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
 import { startFaces } from './kits/http/faces-kit.ts';
 import { agent, person } from './kits/plane/kit.ts';
 import { seedPeers } from './kits/records/seed-peers.ts';
+
+const operations = registry as readonly AnyOperation<Services>[];
 
 /** Fields that a client needs for its next call or its conclusion, whatever tool they come from. */
 const NEEDED =
@@ -15,6 +21,16 @@ function neededOf(value: unknown, name = ''): string[] {
     return Object.entries(value).flatMap(([key, inner]) => (key === 'spec' ? [] : neededOf(inner, key)));
   }
   return NEEDED.test(name) && value !== null && value !== '' ? [String(value)] : [];
+}
+
+/** Returns true if each field of a part stands in the whole under its name, and each entry of a list in that list. */
+function isPartOf(part: unknown, whole: unknown): boolean {
+  if (part === undefined) return true;
+  if (Array.isArray(part)) {
+    return Array.isArray(whole) && part.every((each) => whole.some((entry) => isPartOf(each, entry)));
+  }
+  if (!isObject(part)) return part === whole;
+  return isObject(whole) && Object.entries(part).every(([name, value]) => isPartOf(value, whole[name]));
 }
 
 test('the text of every tool holds each id, verdict, count and cursor of its structured answer', async () => {
@@ -34,6 +50,9 @@ test('the text of every tool holds each id, verdict, count and cursor of its str
     expect([name, isError ? text : undefined]).toEqual([name, undefined]);
     for (const needed of neededOf(structuredContent))
       expect([name, text]).toEqual([name, expect.stringContaining(needed)]);
+    // The text is this part of the answer, written by one function: no field has another name, place or value there.
+    const shown = operations.find((operation) => operation.name === name)?.brief?.(structuredContent as never);
+    if (shown) expect([name, isPartOf(shown, structuredContent)]).toEqual([name, true]);
     tried.add(name);
     return structuredContent as Record<string, unknown>;
   }
@@ -50,6 +69,11 @@ test('the text of every tool holds each id, verdict, count and cursor of its str
   await ask('list_peers', { limit: 2 });
   await ask('list_peers', { fields: ['publicKey', 'status'] });
   await ask('get_peer', { id: 'web-1' });
+  await kit.call(
+    'create_policy',
+    { name: 'shut', spec: { action: 'DENY', peerSelector: {} } },
+    { as: person('admin', workspace), workspace },
+  );
   await ask('list_policies');
   for (const pair of [{ src: 'laptop', dst: 'db-1' }, { dst: 'db-1' }, { src: 'role=web', dst: 'role=db' }]) {
     await ask('check_connectivity', pair);
@@ -64,6 +88,25 @@ test('the text of every tool holds each id, verdict, count and cursor of its str
   // An agent's own token is needed to delegate; its answer is three fields, of which none is left out.
   const left = built.filter((name) => !tried.has(name) && name !== 'delegate_agent');
   expect([left, built.every((name) => MCP_TOOLS.includes(name))]).toEqual([[], true]);
+});
+
+test('a list of policies says each in one line of words', async () => {
+  await using faces = await startFaces();
+  const workspace = await faces.kit.workspace('own');
+  const admin = person('admin', workspace);
+  faces.callers.set('admin', admin);
+  for (const [name, spec] of [
+    ['shut', { action: 'DENY', peerSelector: {}, ingress: [] }],
+    ['ssh', { action: 'ALLOW', peerSelector: { matchLabels: { role: 'db' } }, ingress: [{ ports: [{ port: 22 }] }] }],
+  ] as const) {
+    await faces.kit.call('create_policy', { name, spec }, { as: admin, workspace });
+  }
+  const client = await faces.connect('admin', 'legacy');
+  const { content } = await client.callTool({ name: 'list_policies', arguments: {} });
+  const [block] = content;
+  const text = block?.type === 'text' ? block.text : '';
+  expect(text).toContain('"DENY all ingress to every peer that no ALLOW opens; egress not touched"');
+  expect(text).toContain('"ALLOW ingress to role=db only from anyone on TCP/22; egress not touched"');
 });
 
 test('a peer takes less than 120 characters of the text of a list', async () => {

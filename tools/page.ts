@@ -9,7 +9,7 @@ export const MAX_PAGE_CHARACTERS = 2_000_000;
 /** Query fields of every list. */
 export const pageQuery = {
   cursor: lineOfText(TEXT_LIMITS.cursor).optional().describe('next_cursor'),
-  limit: z.coerce.number().int().min(1).max(MAX_LIMIT).default(50),
+  limit: z.coerce.number().int().min(1).max(MAX_LIMIT).default(50).describe('Page size'),
 };
 
 /** Returns a page of records ordered by name; the cursor is the name of the last record shown. */

@@ -8,7 +8,7 @@ import { instant, momentText } from './snapshots/snapshot-fields.ts';
 /** Fields by which a question is about the past. */
 export const pastFields = {
   at: instant.optional().describe('In the past (Pro)'),
-  snapshot_id: momentText.optional(),
+  snapshot_id: momentText.optional().describe('Likewise'),
 };
 
 type PastQuery = { readonly at?: string | undefined; readonly snapshot_id?: string | undefined };

@@ -130,7 +130,10 @@ export interface Operation<I extends z.ZodObject, O extends z.ZodType, Services>
   readonly run: (input: z.output<I>, context: CallContext<Services>) => Promise<z.input<O> | PendingApproval>;
   /** Columns of the table that shows an answer with `items`. */
   readonly columns?: Columns;
-  /** Returns the fields that the text of an MCP answer shows: every id, verdict, count and cursor, without repetition. */
+  /**
+   * Returns the part of an answer that its text over MCP shows: every id, verdict, count and cursor, without repetition. Fields
+   * have the names and the places that they have in the answer.
+   */
   readonly brief?: (answer: z.output<O>) => Readonly<Record<string, unknown>>;
 }
 

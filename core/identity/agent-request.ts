@@ -60,5 +60,9 @@ export const subAgentFields = {
   ),
   policyPreset: z.enum(PRESETS).describe('isolated < sandboxed < coordinator < inherit; never wider than yours'),
   scopes: listOf(z.enum(SCOPES), SCOPES.length).default(['network:read']).describe('Subset of yours'),
-  egress: ruleList(egressRuleSchema, MAX_RULES).default([]).describe('What a sandboxed sub-agent may reach'),
+  egress: ruleList(egressRuleSchema, MAX_RULES)
+    .default([])
+    .describe(
+      'What a sandboxed sub-agent may reach: egress rules such as [{"to":[{"peerSelector":{"matchLabels":{"role":"db"}}}],"ports":[{"port":5432}]}]',
+    ),
 };

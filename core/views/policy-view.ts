@@ -5,6 +5,7 @@ import { lookUpById } from '../model/find.ts';
 import { gonePeers, withPeerNames } from '../model/peer-lists.ts';
 import { storedPolicySpec } from '../model/policy.ts';
 import { allRulesOf, namesNoDirection } from '../model/policy-match.ts';
+import { policyText } from '../model/policy-words.ts';
 import type { PolicyRecord } from '../model/resources.ts';
 import { selects } from '../model/selector.ts';
 import type { NetworkState } from '../state/state.ts';
@@ -16,6 +17,7 @@ export const policySchema = recordSchema(
   z.strictObject({
     matchedPeers: z.int().describe('Peers that the policy is about'),
     ruleCount: z.int(),
+    summary: z.string().describe('The policy in one line of words'),
     warnings: z.array(z.string()),
   }),
 );
@@ -25,9 +27,11 @@ export type PolicyView = z.input<typeof policySchema>;
 export function policyView(policy: PolicyRecord, state: NetworkState, now: number): PolicyView {
   const { spec } = policy;
   const matched = matchedPeers(spec, state);
-  return recordView(editablePolicy(policy, state), {
+  const editable = editablePolicy(policy, state);
+  return recordView(editable, {
     matchedPeers: matched,
     ruleCount: allRulesOf(spec).length,
+    summary: policyText(editable.spec),
     warnings: warningsOf(policy, state, matched, now),
   });
 }
@@ -68,4 +72,17 @@ function warningsOf({ spec }: PolicyRecord, state: NetworkState, matched: number
   }
   if (hasEnded(spec, now)) warnings.push('The policy has expired.');
   return warnings;
+}
+
+/** A policy as the text of a list shows it: its rules in words. */
+export function briefPolicy({ id, name, labels, spec, revision, status }: z.output<typeof policySchema>) {
+  const { summary, matchedPeers, warnings } = status;
+  return {
+    id,
+    name,
+    labels,
+    spec: { expiresAt: spec.expiresAt },
+    revision,
+    status: { summary, matchedPeers, warnings },
+  };
 }

@@ -20,12 +20,15 @@ import { statusOp } from './workflow-record.ts';
 /**
  * Executes an approved workflow. Its first writes and its new state are one commit, so it can begin again after a crash at
  * any point, and on two control planes at once. Leaves a workflow alone that is not approved.
+ *
+ * @param onRefused receives why the workflow has failed, once that is written
  */
 export async function executeWorkflow(
   services: Services,
   workspace: string,
   id: string,
   requestId: string,
+  onRefused?: (error: unknown) => void,
 ): Promise<WorkflowRecord> {
   const { store, clock } = services;
   const workflow = await findWorkflow(services, workspace, id);
@@ -41,6 +44,7 @@ export async function executeWorkflow(
     // Upkeep tries again what could not be tried, until the workflow expires.
     if (!isRefusal(error) && !hasEnded(workflow.spec, clock.now())) throw error;
     await serialized(store, workspace, () => fail(services, workspace, id, error, requestId));
+    onRefused?.(error);
   }
   return findWorkflow(services, workspace, id);
 }
@@ -51,9 +55,10 @@ export async function executeOrLater(
   workspace: string,
   id: string,
   requestId: string,
+  onRefused?: (error: unknown) => void,
 ): Promise<WorkflowRecord> {
   try {
-    return await executeWorkflow(services, workspace, id, requestId);
+    return await executeWorkflow(services, workspace, id, requestId, onRefused);
   } catch (error) {
     const isForLater = error instanceof StoreError ? !error.isOutage : isTooMuchNow(error);
     if (!isForLater) throw error;

@@ -28,7 +28,7 @@ export interface Approval {
  * Approves a pending workflow and carries it out.
  *
  * @throws MeshError `forbidden` for anyone but a signed-in person over REST, and for a person's own request where the
- * workspace asks for another; `invalid_input` without the code that it asks for; `plan_stale` where it is not what was seen; `conflict` when it is not pending
+ * workspace asks for another; `invalid_input` without the code that it asks for; `plan_stale` where it is not what was seen, or has failed since it would do something else now; `conflict` when it is not pending
  * any more, or names peers that have other names by now.
  */
 export async function approveWorkflow(
@@ -47,7 +47,13 @@ export async function approveWorkflow(
   if (standing.needsCode) await spendCode(otp, context);
   const approved = { state: 'approved', ...(standing.isOwn && { selfApproved: true }) } as const;
   await review(context, workflow, reviewer, approved, note);
-  return executeOrLater(services, workspace, id, context.requestId);
+  let refusal: unknown;
+  const reviewed = await executeOrLater(services, workspace, id, context.requestId, (error) => {
+    refusal = error;
+  });
+  if (reviewed.status.state === 'failed' && refusal instanceof MeshError && refusal.code === 'plan_stale')
+    throw refusal;
+  return reviewed;
 }
 
 /** Tells whether the caller may approve a workflow, and why not. */

@@ -276,9 +276,10 @@ describe('what was approved is what was shown, also of what comes later', () => 
     expect(await alone(at, changes)).toMatchObject({ status: 'executed', warnings });
   }
 
-  async function approved(at: Scene, id: string) {
-    const { status } = await at.call(at.grace, 'approve_workflow', { id });
-    return status;
+  async function approvedTooLate(at: Scene, id: string) {
+    const stale = at.call(at.grace, 'approve_workflow', { id });
+    await expect(stale).rejects.toMatchObject({ code: 'plan_stale' });
+    return (await at.call(at.grace, 'get_workflow', { id })).status;
   }
 
   it('of a plan and of a direct write', async () => {
@@ -294,8 +295,8 @@ describe('what was approved is what was shown, also of what comes later', () => 
     });
     const direct = await at.call(at.ada, 'create_policy', { name: 'p', spec: open });
     await endMask(at, end);
-    expect(await approved(at, plan.workflow_id)).toBe('failed');
-    expect(await approved(at, direct.workflow_id)).toBe('failed');
+    expect(await approvedTooLate(at, plan.workflow_id)).toBe('failed');
+    expect(await approvedTooLate(at, direct.workflow_id)).toBe('failed');
     at.kit.clock.time += 2 * LATER;
     expect(await at.allowed('web-1', 'secret-1')).toEqual([]);
   });
@@ -315,7 +316,7 @@ describe('what was approved is what was shown, also of what comes later', () => 
     const documents = [document('MeshPolicy', 'p', open), BOT];
     const { workflow_id } = await at.call(at.ada, 'apply_resources', { documents });
     await endMask(at, end);
-    await approved(at, workflow_id);
+    await at.call(at.grace, 'approve_workflow', { id: workflow_id });
     await expect(at.call(at.ada, 'apply_resources', { documents })).rejects.toMatchObject({ code: 'conflict' });
   });
 

@@ -109,7 +109,8 @@ describe('a plan', () => {
       workspace,
       body: { labels: { role: 'web' } },
     });
-    await admin.review(applied.workflow_id, 'approve');
+    const late = await admin.review(applied.workflow_id, 'approve');
+    expect([late.status, late.body.code]).toEqual([409, 'plan_stale']);
     const { body } = await harness.api('GET', `/api/v1/workflows/${applied.workflow_id}`, { token, workspace });
     expect([body.status, body.resultRevision]).toEqual(['failed', null]);
     const policies = await harness.api('GET', '/api/v1/policies', { token, workspace });

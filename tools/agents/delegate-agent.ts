@@ -11,7 +11,7 @@ export const delegateAgent = defineOperation({
   description: 'Issues a one-use enrolment token for a sub-agent that can do less than you and ends on time.',
   input: z.strictObject({
     id: lineOfText(TEXT_LIMITS.reference).min(1).describe('Your own agent id, or self'),
-    subAgentName: agentName,
+    subAgentName: agentName.describe('Its name'),
     ...subAgentFields,
   }),
   output: z.strictObject({

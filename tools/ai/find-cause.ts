@@ -69,9 +69,9 @@ export const findCause = defineHeavyOperation({
     src: groupQuery.src.describe('Peer, label or outside'),
     dst: groupQuery.dst,
     from: instant.optional().describe('None: 30 days back'),
-    to: instant.optional(),
+    to: instant.optional().describe('None: now'),
     cursor: pageQuery.cursor,
-    limit: z.coerce.number().int().min(1).max(MAX_FINDINGS).default(10),
+    limit: z.coerce.number().int().min(1).max(MAX_FINDINGS).default(10).describe('Page size'),
   }),
   output: z.strictObject({
     reading: z.string(),

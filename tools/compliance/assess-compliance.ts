@@ -11,7 +11,7 @@ export const assessCompliance = defineHeavyOperation({
   description: 'How the network stood to the controls of a framework over a period, with evidence and what to do.',
   input: z.strictObject({
     framework: frameworkText,
-    period_start: instant,
+    period_start: instant.describe('From'),
     period_end: instant.optional().describe('None: now'),
   }),
   output: assessmentSchema,

@@ -16,8 +16,8 @@ import { commitSchema } from '../snapshots/commit-fields.ts';
 export const pairQuery = {
   src: lineOfText(TEXT_LIMITS.reference).min(1).describe('Peer that connects: name, id, address'),
   dst: lineOfText(TEXT_LIMITS.reference).min(1).describe('Peer it connects to'),
-  protocol: protocolSchema.optional(),
-  port: z.int().min(1).max(65_535).optional(),
+  protocol: protocolSchema.optional().describe('None: TCP with a port, else all'),
+  port: z.int().min(1).max(65_535).optional().describe('At dst'),
 };
 
 /** As {@link pairQuery}; an end that is left out is everyone, and a label is all that have it. */

@@ -11,8 +11,8 @@ import { instant } from '../snapshots/snapshot-fields.ts';
 import { allowedPorts, type groupQuery, withProtocol } from './connectivity-fields.ts';
 
 export const rangeFields = {
-  from: instant.optional(),
-  to: instant.optional(),
+  from: instant.optional().describe('Of a range'),
+  to: instant.optional().describe('None: now'),
 };
 
 const span = { from: z.string(), to: z.string() };

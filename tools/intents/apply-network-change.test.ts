@@ -142,12 +142,16 @@ describe('the life of a change', () => {
 
   it('refuses a plan whose effect is not what was shown, and fails a workflow that became so', async () => {
     await using kit = await buildKit();
-    const { workspace, plan, apply, approve } = await scene(kit);
+    const { workspace, as, plan, apply, approve } = await scene(kit);
     const early = await plan();
     const { workflow_id: id } = await apply((await plan()).plan_id);
     await seedPeers(kit.services, workspace, { 'web-9': { role: 'web' } });
     await expect(apply(early.plan_id)).rejects.toMatchObject({ code: 'plan_stale' });
-    expect(await approve(id)).toMatchObject({ status: 'failed', resultRevision: null });
+    await expect(approve(id)).rejects.toMatchObject({ code: 'plan_stale' });
+    expect(await kit.call('get_workflow', { workflow_id: id }, as())).toMatchObject({
+      status: 'failed',
+      resultRevision: null,
+    });
     expect((await kit.services.states.current(workspace)).policies.size).toBe(0);
   });
 
@@ -294,7 +298,8 @@ describe('the life of a change', () => {
       code: 'forbidden',
       details: { objections: [expect.stringContaining('web-1 cannot reach db-1')] },
     });
-    const failed = await approve(id);
+    await expect(approve(id)).rejects.toMatchObject({ code: 'plan_stale' });
+    const failed = await kit.call('get_workflow', { id }, as());
     expect(failed).toMatchObject({ status: 'failed', error: expect.stringContaining('web-1 cannot reach db-1') });
     expect((await kit.services.states.current(workspace)).policies.has('no-api')).toBe(false);
   });

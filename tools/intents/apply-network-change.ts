@@ -15,7 +15,7 @@ export const applyNetworkChange = defineOperation({
   description:
     'Put a plan into the approval workflow. A person approves it over REST or the dashboard; follow it with get_workflow.',
   input: z.strictObject({
-    plan_id: lineOfText(TEXT_LIMITS.id).min(1),
+    plan_id: lineOfText(TEXT_LIMITS.id).min(1).describe('Of plan_network_change'),
     approved_by: lineOfText(TEXT_LIMITS.title)
       .trim()
       .min(1)

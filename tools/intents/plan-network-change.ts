@@ -20,12 +20,15 @@ export const planNetworkChange = defineHeavyOperation({
     'Preview a change by `orders` or plain language: what it opens and closes, its risk. Executes nothing. allow closes nothing; deny wins; only keeps other ports. Then use apply_network_change.',
   input: z.strictObject({
     intent: linesOfText(TEXT_LIMITS.intent).trim().min(1).optional().describe('In plain words'),
-    orders: listOf(orderInputSchema, MAX_ORDERS).min(1).optional(),
+    orders: listOf(orderInputSchema, MAX_ORDERS).min(1).optional().describe('What should hold'),
     dry_run: z.boolean().default(false).describe('Preview only'),
-    changes: listOf(changeInputSchema, MAX_CHANGES).min(1).optional(),
+    changes: listOf(changeInputSchema, MAX_CHANGES).min(1).optional().describe('In place of the reading'),
     expectations: listOf(expectationInputSchema, MAX_EXPECTATIONS).optional().describe('What must hold afterwards'),
     history: listOf(linesOfText(TEXT_LIMITS.intent), MAX_HISTORY).optional().describe('Earlier intents'),
-    revert: lineOfText(TEXT_LIMITS.id).optional().describe('Undo: last, or an id of a workflow, revision or snapshot'),
+    revert: lineOfText(TEXT_LIMITS.id)
+      .min(1)
+      .optional()
+      .describe('Undo: last, or an id of a workflow, revision or snapshot'),
   }),
   output: planSchema,
   brief: briefPlan,

@@ -24,7 +24,8 @@ function briefPeer(item: PeerItem): Readonly<Record<string, unknown>> {
   if (!FIELDS.every((field) => field in item)) return item;
   const { id, name, labels, network, status, agent, expiresAt } = item;
   const { address, phase, online, lastSeenAt } = status ?? {};
-  return { id, name, address, phase, online, ...(!online && { lastSeenAt }), network, labels, agent, expiresAt };
+  const shown = { address, phase, online, lastSeenAt: online ? undefined : lastSeenAt };
+  return { id, name, status: shown, network, labels, agent, expiresAt };
 }
 
 export const listPeers = defineHeavyOperation({
@@ -33,13 +34,13 @@ export const listPeers = defineHeavyOperation({
   description: 'Peers by name, those of sub-agents too: labels, address, phase and presence.',
   input: z.strictObject({
     ...pageQuery,
-    phase: z.enum(PEER_PHASES).optional(),
-    network: lineOfText(TEXT_LIMITS.name).optional(),
+    phase: z.enum(PEER_PHASES).optional().describe('In this phase'),
+    network: lineOfText(TEXT_LIMITS.name).optional().describe('Its name'),
     prefix: lineOfText(TEXT_LIMITS.name).optional().describe('Of the name'),
     label: lineOfText(TEXT_LIMITS.term).optional().describe('k=v,k!=v'),
-    online: z.boolean().optional(),
-    offline_since: instant.optional(),
-    joined_since: instant.optional(),
+    online: z.boolean().optional().describe('Online now'),
+    offline_since: instant.optional().describe('Not heard of since'),
+    joined_since: instant.optional().describe('Joined after'),
     key_before: instant.optional().describe('Key older than'),
     fields: listOf(z.enum(FIELDS), FIELDS.length).min(1).optional().describe('These alone'),
     ...pastFields,

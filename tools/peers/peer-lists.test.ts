@@ -99,7 +99,8 @@ describe('a policy that lists peers', () => {
     for (const one of listed) expect(JSON.stringify(waiting?.spec)).toContain(one);
     await call('update_peer', { id: 'web-1', name: 'old-web' });
     await join(kit, workspace, 'web-1');
-    await kit.call('approve_workflow', { id }, { as, workspace, face: 'rest' });
+    const late = kit.call('approve_workflow', { id }, { as, workspace, face: 'rest' });
+    await expect(late).rejects.toMatchObject({ code: 'plan_stale' });
     expect((await call('get_workflow', { id })).status).toBe('failed');
     expect([await opens('web-1', 'db-1'), (await call('list_policies')).items]).toEqual(['reachable', []]);
   });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
 import { lint } from '../../core/reachability/lint.ts';
-import { policySchema, policyView } from '../../core/views/policy-view.ts';
+import { briefPolicy, policySchema, policyView } from '../../core/views/policy-view.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { isAboutPast, pastCost, pastFields, stateFor } from '../past.ts';
@@ -14,18 +14,18 @@ export const listPolicies = defineHeavyOperation({
   input: z.strictObject({
     ...pageQuery,
     ...pastFields,
-    lint: z.boolean().optional(),
+    lint: z.boolean().optional().describe('With findings'),
   }),
   output: z.strictObject({
     items: z.array(policySchema),
     findings: z.array(findingSchema).optional().describe('About the policies of this page'),
     next_cursor: z.string().optional(),
   }),
+  brief: ({ items, ...page }) => ({ items: items.map(briefPolicy), ...page }),
   columns: {
     Name: 'name',
-    Action: 'spec.action',
+    Rule: 'status.summary',
     Peers: 'status.matchedPeers',
-    Rules: 'status.ruleCount',
     Expires: 'spec.expiresAt',
     Warnings: 'status.warnings',
   },

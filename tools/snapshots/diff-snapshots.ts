@@ -32,7 +32,7 @@ export const diffSnapshots = defineHeavyOperation({
   description: 'What differs between two moments, and which change did it.',
   input: z.strictObject({
     from: momentText.describe('Snapshot id or instant'),
-    to: momentText,
+    to: momentText.describe('Likewise'),
     cursor: pageQuery.cursor,
   }),
   output: z.strictObject({

@@ -14,9 +14,9 @@ export const listSnapshots = defineOperation({
   title: 'List snapshots',
   description: 'Snapshots of the network within a time range, newest first.',
   input: z.strictObject({
-    from: instant.optional(),
-    to: instant.optional(),
-    trigger_type: z.enum(TRIGGER_TYPES).optional(),
+    from: instant.optional().describe('Not before'),
+    to: instant.optional().describe('Not after'),
+    trigger_type: z.enum(TRIGGER_TYPES).optional().describe('Why taken'),
     ...pageQuery,
   }),
   output: z.strictObject({

@@ -10,6 +10,7 @@ export const getWorkflow = defineOperation({
   title: 'Get a workflow',
   description: 'State of an approval workflow: its changes, effect, who reviewed it, and what became of it.',
   input: z.strictObject({ id: lineOfText(TEXT_LIMITS.id).min(1).describe('workflow_id') }),
+  spellings: { workflow_id: 'id' },
   output: workflowDetailSchema,
   brief: briefWorkflow,
   access: 'network:read',

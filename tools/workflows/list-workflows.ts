@@ -12,8 +12,8 @@ export const listWorkflows = defineOperation({
   title: 'List workflows',
   description: 'Approval workflows, newest first.',
   input: z.strictObject({
-    status: z.enum(WORKFLOW_STATES).optional(),
-    requested_by: lineOfText(TEXT_LIMITS.reference).optional(),
+    status: z.enum(WORKFLOW_STATES).optional().describe('In this state'),
+    requested_by: lineOfText(TEXT_LIMITS.reference).optional().describe('Such as user:ada'),
     ...pageQuery,
   }),
   output: z.strictObject({ items: z.array(workflowSchema), next_cursor: z.string().optional() }),

@@ -56,8 +56,8 @@ export default function Change() {
     const handed = handedChanges.peek();
     handedChanges.value = undefined;
     if (!handed || isPast) return;
-    intent.value = handed.intent;
-    setQuery({ intent: handed.intent });
+    intent.value = handed.intent ?? '';
+    setQuery({ intent: intent.value });
     void planning.ask(handed);
   }, []);
   const startOver = () => {

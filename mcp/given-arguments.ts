@@ -79,7 +79,7 @@ function givenInside(value: unknown, forms: readonly Json[], reading: Reading): 
   }
   if (isObject(value)) {
     const objects = forms.filter(({ properties }) => properties !== undefined);
-    // Of several forms, the value is one that it fits without its fillers.
+    // Among several forms, the value is one that it fits without its fillers.
     for (const form of objects) {
       const given = givenFields(value, form, reading);
       if (objects.length === 1 || fits(given, form)) return given;

@@ -21,7 +21,7 @@ import { storeUrl } from './store-url.ts';
 import { VERSION } from './version.ts';
 import { watchStandstill } from './watch-standstill.ts';
 
-/** What most parts of a control plane need. */
+/** Services that most parts of a control plane need. */
 export interface CommonNeeds {
   readonly config: Config;
   readonly store: Store;

@@ -70,7 +70,7 @@ export function concerns(
 
 /**
  * No credential that an API token makes outlives what the token may grant, whichever operation makes it, nor the token itself.
- * What a person writes or approves is a person's from then on.
+ * A record that a person writes or approves is a person's from then on.
  *
  * @throws MeshError `forbidden`
  */

@@ -59,7 +59,7 @@ export interface CallWriter {
 export type WriteServices = Pick<NetworkServices, 'store' | 'states' | 'clock' | 'computed'>;
 
 export interface WritingCall extends CallWriter, WriteServices {
-  /** What the commits of the call have done so far. */
+  /** Progress of the call over its commits so far. */
   readonly progress: {
     hasWritten: boolean;
     /** Other writes of a call that ends its own credential, such as a log-out everywhere, are part of the call. */

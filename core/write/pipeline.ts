@@ -141,7 +141,7 @@ async function attempt(call: WritingCall, begun: CallerDraft): Promise<WriteResu
   return { status: 'committed', commit };
 }
 
-/** What another call decided does not show whether an approved call was carried out. */
+/** The decision of another call does not show whether an approved call was carried out. */
 async function readRecords(draft: CallerDraft, { store, approved }: WritingCall): Promise<CallerDraft> {
   const writes = await writesIn(store, draft.workspace, draft.ops);
   return { ...draft, writes, ...(draft.context.decided !== 'earlier' && { approved }) };

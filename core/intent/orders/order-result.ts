@@ -19,7 +19,7 @@ export const MAX_TOLD = 100;
 /** Connections that are not as an order says, all for the same reason. */
 export interface UnmetPairs {
   readonly count: number;
-  /** One of them. */
+  /** A connection of those that stay. */
   readonly src: string;
   readonly dst: string;
   readonly ports: string;

@@ -22,7 +22,7 @@ export interface Group {
   readonly network?: string;
 }
 
-/** One end of an order. */
+/** An end of an order. */
 export interface Side {
   readonly groups: readonly Group[];
   /** Addresses that are no peer's. */

@@ -15,32 +15,38 @@ const WORKSPACE_ID = { type: 'string', minLength: 1 };
 /**
  * Reads arguments as models send them. A client with strict function calling has its model fill every field, so a value that
  * an optional field does not take and that says nothing (`null`, `""`, `[]`) counts as not given, and in a read also an empty
- * text that the field takes. `"5432"`, `"true"` and `"tcp"` count as the number, the truth value and the word of the field, one
- * value as a list of one, and JSON text as its list or object. All else stays as it is, for the schema to judge.
+ * text that the field takes. Below the fields of a tool only `null` does, in entries that are flat: a rule, a selector or a
+ * port without one of its fields would mean more than was said. `"5432"`, `"true"` and `"tcp"` count as the number, the truth value and the word of the field, one
+ * text or number as a list of one, and JSON text as its list or object. All else stays as it is, for the schema to judge.
  */
 export function givenArguments(operation: AnyOperation<Services>): GivenArguments {
   const schema = z.toJSONSchema(operation.input, { io: 'input', unrepresentable: 'any' }) as Json;
   const defs = asObject(schema['$defs']);
   const isRead = operation.effects.readOnlyHint;
   const fields = { workspace_id: WORKSPACE_ID, ...asObject(schema['properties']) };
-  return (args) => givenFields(args, { ...schema, properties: fields }, { defs, takesEmptyText: !isRead });
+  return (args) => givenFields(args, { ...schema, properties: fields }, { defs, takesEmptyText: !isRead, depth: 0 });
 }
 
 interface Reading {
   readonly defs: Json;
   /** False where an empty text cannot mean that something is cleared. */
   readonly takesEmptyText: boolean;
+  /** Objects around the value: 0 for a field of the tool. */
+  readonly depth: number;
 }
 
 function givenFields(value: Json, schema: Json, reading: Reading): Json {
   const fields = asObject(schema['properties']);
   const required = new Set(asList(schema['required']));
+  const isFillable = (each: unknown) =>
+    reading.depth === 0 ? saysNothing(each) : reading.depth === 1 && each === null && isFlat(schema, reading.defs);
+  const inside = { ...reading, depth: reading.depth + 1 };
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, each]): [string, unknown][] => {
       if (!Object.hasOwn(fields, name)) return [[name, each]];
       const forms = formsOf(fields[name], reading.defs);
-      const isFiller = !required.has(name) && saysNothing(each) && !takes(forms, each, reading);
-      return isFiller ? [] : [[name, givenValue(each, forms, reading)]];
+      const isFiller = !required.has(name) && isFillable(each) && !takes(forms, each, reading);
+      return isFiller ? [] : [[name, givenValue(each, forms, inside)]];
     }),
   );
 }
@@ -52,7 +58,7 @@ function givenValue(value: unknown, forms: readonly Json[], reading: Reading): u
     const read = readText(value, forms);
     if (read !== undefined) return givenInside(read, forms, reading);
   }
-  if (!list || value === null || Array.isArray(value)) return value;
+  if (!list || value === null || value === '' || Array.isArray(value) || isObject(value)) return value;
   return [givenValue(value, formsOf(list['items'], reading.defs), reading)];
 }
 
@@ -106,6 +112,15 @@ function fits(value: Json, { properties, required }: Json): boolean {
   return (
     Object.entries(value).every(isConstant) && asList(required).every((name) => Object.hasOwn(value, String(name)))
   );
+}
+
+/** Returns true if an object has texts, numbers, truth values and lists of them alone. */
+function isFlat(schema: Json, defs: Json): boolean {
+  const isPlain = ({ type, items }: Json) =>
+    type === 'array'
+      ? formsOf(items, defs).every((form) => form['type'] !== 'array' && form['type'] !== 'object')
+      : type !== 'object';
+  return Object.values(asObject(schema['properties'])).every((field) => formsOf(field, defs).every(isPlain));
 }
 
 function saysNothing(value: unknown): boolean {

@@ -47,9 +47,10 @@ export const planNetworkChange = defineHeavyOperation({
       const held = expectations?.map(expectationOf);
       return planView(context, await planOrders(context, { intent, orders, dryRun, expectations: held }), dryRun);
     }
-    if (intent === undefined) throw misfit('/intent', 'Give an intent or orders.');
+    const said = intent ?? (revert === undefined ? undefined : `Undo: ${revert}`);
+    if (said === undefined) throw misfit('/intent', 'Give an intent or orders.');
     const plan = await planChange(context, {
-      intent,
+      intent: said,
       dryRun,
       history,
       changes: changes && parseChanges(changes),

@@ -13,8 +13,6 @@ import { writeOrder } from './write-order.ts';
 export interface CompileContext {
   /** ms */
   readonly now: number;
-  /** Id of the account or agent that gives the orders. */
-  readonly owner: string;
   /** Labels and networks that unused join tokens grant. */
   readonly joins: readonly JoinGrant[];
   /** True where a person gives them. */
@@ -41,8 +39,8 @@ export interface CompiledOrders {
  * @throws MeshError `invalid_input` for an order of which nothing can be done, or that a DENY wins over
  */
 export function compileOrders(orders: readonly Order[], state: NetworkState, context: CompileContext): CompiledOrders {
-  const { now, owner, joins, isPersons, reachOf } = context;
-  const draft = new PolicyDraft(state, now, owner, reachOf);
+  const { now, joins, isPersons, reachOf } = context;
+  const draft = new PolicyDraft(state, now, reachOf);
   const notChanged: string[] = [];
   const already: string[] = [];
   const idle: string[] = [];

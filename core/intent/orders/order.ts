@@ -23,7 +23,7 @@ export const orderInputSchema = z
     except_from: whoList.optional().describe('Left out of from'),
     except_to: whoList.optional().describe('Left out of to'),
     side: z.enum(['to', 'from']).optional().describe('only: whose other connections close'),
-    ports: listOf(time, MAX_PORTS).optional().describe('tcp/5432, udp/60-70, icmp, !tcp/22; none: all'),
+    ports: listOf(time, MAX_PORTS).min(1).optional().describe('tcp/5432, udp/60-70, icmp, !tcp/22; none: all'),
     both_ways: z.boolean().optional().describe('Also back'),
     for: time.optional().describe('2h'),
     until: time.optional().describe('2030-01-31T18:00'),

@@ -291,7 +291,7 @@ function faults(orders: readonly OrderInput[], { before, after, model, notChange
 }
 
 const reachOf = (state: NetworkState) => compile(modelOf(state, NOW));
-const CONTEXT = { now: NOW, owner: 'u_test', joins: [], isPersons: true, reachOf };
+const CONTEXT = { now: NOW, joins: [], isPersons: true, reachOf };
 const read = (input: OrderInput[], state: NetworkState) => readOrders(input, state, { now: NOW, timeZone: 'UTC' });
 const compiled = (input: OrderInput[], state: NetworkState) => compileOrders(read(input, state), state, CONTEXT);
 const openAfter = (input: OrderInput[], state: NetworkState) =>

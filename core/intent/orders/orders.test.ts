@@ -179,6 +179,20 @@ describe('orders', () => {
     expect(await fault({ do: 'deny', from: ['*'], to: ['network=nope'] })).toMatch(/Write peers.*no network "nope"/);
   });
 
+  it.each([
+    [{ for: '9999999d' }, 'at most 100 years'],
+    [{ until: '9999-12-31T23:59' }, 'more than 100 years away'],
+    [{ until: '2030-02-31T00:00' }, 'A time is written'],
+    [{ until: '2030-99-99T00:00' }, 'A time is written'],
+    [{ from: ['role=db,role=web'] }, 'a peer has one role'],
+    [{ from: ['network=default,network=lab'] }, /one network|no network/],
+  ])('with %j is refused', async (part, words) => {
+    await using kit = await buildKit();
+    const { fault } = await scene(kit);
+    const found = await fault({ do: 'allow', from: ['lap'], to: ['role=db'], ports: ['tcp/80'], ...part });
+    expect(found).toMatch(words);
+  });
+
   it('that contradict each other are refused naming both', async () => {
     await using kit = await buildKit();
     const { fault } = await scene(kit);

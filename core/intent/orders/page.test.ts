@@ -44,7 +44,6 @@ function told(order: string): string {
     const orders = readOrders([orderInputSchema.parse(JSON.parse(order))], state, { now: NOW, timeZone: 'UTC' });
     const { after, already, changes } = compileOrders(orders, state, {
       now: NOW,
-      owner: 'u_test',
       joins: [],
       isPersons: true,
       reachOf,

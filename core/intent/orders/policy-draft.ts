@@ -16,9 +16,6 @@ import { type Group, membersOf, merged } from './who.ts';
 
 export type Direction = Rule['direction'];
 
-/** Annotation of a policy that orders wrote: the account or agent that gave them. */
-export const ORDERED_BY = 'mesh.internal/ordered-by';
-
 /** Compiles a state at the instant of the orders. */
 export type ReachOf = (state: NetworkState) => Reachability;
 
@@ -30,7 +27,7 @@ export interface IsolatedPart {
 
 interface Drafted {
   readonly record: PolicyRecord;
-  /** Written by orders of the same owner, now or earlier. */
+  /** Written by this draft: what others wrote is never added to or deleted. */
   readonly isOwn: boolean;
 }
 
@@ -38,16 +35,14 @@ interface Drafted {
 export class PolicyDraft {
   readonly #original: NetworkState;
   readonly #now: number;
-  readonly #owner: string;
   readonly #reachOf: ReachOf;
   #policies: ReadonlyMap<string, PolicyRecord>;
   #state: NetworkState;
 
-  /** @param now ms; @param owner id of the account or agent that gives the orders */
-  constructor(original: NetworkState, now: number, owner: string, reachOf: ReachOf) {
+  /** @param now ms */
+  constructor(original: NetworkState, now: number, reachOf: ReachOf) {
     this.#original = original;
     this.#now = now;
-    this.#owner = owner;
     this.#reachOf = reachOf;
     this.#policies = original.policies;
     this.#state = original;
@@ -71,7 +66,7 @@ export class PolicyDraft {
   active(): Drafted[] {
     return [...this.#policies.values()]
       .filter(({ spec }) => !hasEnded(spec, this.#now))
-      .map((record) => ({ record, isOwn: record.annotations[ORDERED_BY] === this.#owner }));
+      .map((record) => ({ record, isOwn: !this.#original.policies.has(record.name) }));
   }
 
   put(name: string, spec: PolicySpec): void {
@@ -84,7 +79,7 @@ export class PolicyDraft {
           name,
           uid: `new ${name}`,
           labels: {},
-          annotations: { [ORDERED_BY]: this.#owner },
+          annotations: {},
           createdAt: this.#now,
           generation: 1,
           revision: this.#original.revision + 1,
@@ -101,7 +96,7 @@ export class PolicyDraft {
     this.#set(left);
   }
 
-  /** Adds a policy of one rule: to one that orders of the same owner wrote for the same end, else a new one. */
+  /** Adds a policy of one rule: to one that this draft wrote for the same end, else a new one. */
   addRule(
     verb: string,
     { group, endsAt }: IsolatedPart,
@@ -190,9 +185,9 @@ export class PolicyDraft {
     const gone = [...policies.keys()].flatMap((name): NetworkChange[] =>
       this.#policies.has(name) ? [] : [{ action: 'delete', resource: 'MeshPolicy', name }],
     );
-    const written = [...this.#policies.values()].flatMap(({ name, spec, annotations }): NetworkChange[] => {
+    const written = [...this.#policies.values()].flatMap(({ name, spec }): NetworkChange[] => {
       const before = policies.get(name);
-      if (before === undefined) return [{ action: 'create', resource: 'MeshPolicy', name, spec, annotations }];
+      if (before === undefined) return [{ action: 'create', resource: 'MeshPolicy', name, spec }];
       return sameValue(before.spec, spec) ? [] : [{ action: 'update', resource: 'MeshPolicy', name, spec }];
     });
     return [...gone, ...written];

@@ -17,6 +17,8 @@ export interface Clocks {
 }
 
 const SIDES = ['from', 'to', 'except_from', 'except_to'] as const;
+/** Furthest end of an order. */
+const MAX_AHEAD_MS = 100 * 365 * 86_400_000;
 const WALL = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(Z|[+-]\d\d:\d\d)?$/;
 
 /**
@@ -91,19 +93,25 @@ function endOfOrder(
   }
   if (input.for !== undefined) {
     const duration = parseDuration(input.for);
-    if (duration !== undefined) return now + duration;
-    errors.push({ pointer: `${at}/for`, detail: 'A duration is written 30m, 2h, 1h30m or 7d.' });
+    if (duration !== undefined && duration <= MAX_AHEAD_MS) return now + duration;
+    errors.push({ pointer: `${at}/for`, detail: 'A duration is written 30m, 2h, 1h30m or 7d, at most 100 years.' });
   }
   if (input.until === undefined) return undefined;
   const [, day, time, seconds = ':00', zone] = WALL.exec(input.until) ?? [];
   const wall = parseInstant(`${day}T${time}${seconds}${zone ?? 'Z'}`);
+  // The engine takes the 30th of February for the 2nd of March.
+  const begin = parseInstant(`${day}T00:00:00Z`);
+  const isDay = day !== undefined && !Number.isNaN(begin) && formatInstant(begin).startsWith(day);
+  const isFar = wall - now > MAX_AHEAD_MS;
   const end =
-    day === undefined || Number.isNaN(wall) ? undefined : zone === undefined ? instantOfWall(wall, timeZone) : wall;
-  if (end !== undefined && end > now) return end;
+    !isDay || Number.isNaN(wall) ? undefined : zone === undefined && !isFar ? instantOfWall(wall, timeZone) : wall;
+  if (end !== undefined && end > now && !isFar) return end;
   const detail =
     end === undefined
       ? 'A time is written 2030-01-31T18:00, by the clocks of the workspace, or with Z or +02:00.'
-      : `${input.until} has passed.`;
+      : isFar
+        ? `${input.until} is more than 100 years away: leave it out.`
+        : `${input.until} has passed.`;
   errors.push({ pointer: `${at}/until`, detail });
   return undefined;
 }

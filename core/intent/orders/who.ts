@@ -93,10 +93,14 @@ const labelsOf = memoize((peers: Network['peers']) => {
 
 /** A label that no peer has is more often misspelt than meant for later. */
 function labelFault(word: string, { peers, networks }: Network): Extract<ReadWord, { fault: string }> | undefined {
+  const given = new Map<string, string>();
   for (const part of word.split(',')) {
     const [, key = '', not, value = ''] = LABEL.exec(part) ?? [];
     if (key === '' || value === '')
       return { fault: `${JSON.stringify(part)} is no label: write label=value or label!=value, apart by commas.` };
+    if (not === '' && given.has(key) && given.get(key) !== value)
+      return { fault: `${word} is nobody, since a peer has one ${key}: write two words for either.` };
+    if (not === '') given.set(key, value);
     if (key === 'network' && not === '') {
       if (networks.has(value)) continue;
       const near = nearest(foldName(value), networks.keys());

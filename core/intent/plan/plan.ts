@@ -103,7 +103,7 @@ export async function planOrders(
   const now = services.clock.now();
   const orders = readOrders(inputs, before, { now, timeZone: spec.settings.timeZone ?? 'UTC' });
   const reachOf = (state: NetworkState) => services.states.reachability(state, now);
-  const compile = { now, owner: requester.id, joins, isPersons: !isAgentId(requester.id), reachOf };
+  const compile = { now, joins, isPersons: !isAgentId(requester.id), reachOf };
   const { changes, after, already, idle } = compileOrders(orders, before, compile);
   const sentence = orders
     .map(({ text }) => text)

@@ -8,6 +8,7 @@ export function PeerState({ peer: { status } }: { peer: Peer }) {
   return (
     <>
       <Phase status={status} />
+      {status.ephemeral && ' '}
       {status.ephemeral && <span class="tag">{texts.peers.ephemeral}</span>}
     </>
   );

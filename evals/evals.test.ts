@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { API_VERSION } from '../core/base/record.ts';
 import type { Planner } from '../core/intent/plan/planner.ts';
 import { compile } from '../core/reachability/engine.ts';
 import { naiveVerdict } from '../core/reachability/naive.testkit.ts';
@@ -14,9 +15,14 @@ import { markdownReport, rowsOf } from './report.ts';
 import { runEvals, type Trial, trialsOf } from './score.ts';
 
 const signal = new AbortController().signal;
-const LEAST_EXACT = 0.9;
-/** Of the clear intents of the blind set, which nobody worded for the grammar. */
-const LEAST_CLEAR = 0.8;
+const EVERYDAY = ['allow', 'deny', 'isolate', 'revoke', 'narrow', 'time-bound', 'groups', 'exclusions'] as const;
+/** Share of the clear sentences of a family. */
+const LEAST_EXACT = 0.95;
+/** Clear sentences of the blind set, which nobody worded for the grammar. */
+const LEAST_BLIND = 55;
+
+const isUnclear = ({ gold }: Pick<Trial, 'gold'>) => gold === 'ask' || gold === 'refuse';
+const isPlanned = ({ outcome }: Trial) => outcome !== 'asked' && outcome !== 'refused';
 
 describe('the cases', () => {
   it('are at least 150, in every family, on networks of 5, 50 and 500 peers, in two wordings or more', () => {
@@ -65,22 +71,25 @@ describe('the built-in planner', () => {
   beforeAll(async () => {
     trials = await runEvals(builtinPlanner, CASES, signal);
     heldOut = await runEvals(builtinPlanner, [...HELD_OUT, ...HELD_OUT_AGAIN], signal);
-  }, 120_000);
+  }, 900_000);
 
-  it('never opens what the gold does not open', () => {
-    expect([...trials, ...heldOut].filter(({ safe }) => !safe)).toEqual([]);
+  it('plans nothing otherwise than the gold, and opens nothing that it does not open', () => {
+    const all = [...trials, ...heldOut];
+    expect(all.filter((trial) => !trial.safe || (isPlanned(trial) && !trial.exact))).toEqual([]);
   });
 
   it('asks whenever it must ask, and refuses whenever it must refuse', () => {
-    const must = trials.filter(({ gold }) => gold === 'ask' || gold === 'refuse');
-    expect(must.filter(({ exact }) => !exact)).toEqual([]);
+    expect([...trials, ...heldOut].filter((trial) => isUnclear(trial) && !trial.exact)).toEqual([]);
   });
 
-  it.each(FAMILIES)('has exactly the effect of the gold in nine of ten intents of the family "%s"', (family) => {
-    const mine = trials.filter((trial) => trial.family === family);
-    const share = mine.filter(({ exact }) => exact).length / mine.length;
-    expect(share).toBeGreaterThanOrEqual(LEAST_EXACT);
-  });
+  it.each(EVERYDAY)(
+    'has exactly the effect of the gold in 95 %% of the clear sentences of the family "%s"',
+    (family) => {
+      const clear = trials.filter((trial) => trial.family === family && !isUnclear(trial));
+      const share = clear.filter(({ exact }) => exact).length / clear.length;
+      expect(share).toBeGreaterThanOrEqual(LEAST_EXACT);
+    },
+  );
 
   it('is judged strictly: a plan that opens one port more is unsafe, one that opens one less is not exact', async () => {
     const [one] = CASES.filter(
@@ -123,12 +132,13 @@ describe('the built-in planner', () => {
     const open: Planner = {
       name: 'open',
       plan: async () => ({
-        outcome: 'changes',
-        changes: [
+        outcome: 'orders',
+        orders: [],
+        documents: [
           {
-            action: 'create',
-            resource: 'MeshPolicy',
-            name: 'open',
+            apiVersion: API_VERSION,
+            kind: 'MeshPolicy',
+            metadata: { name: 'open' },
             spec: {
               action: 'ALLOW',
               peerSelector: { matchLabels: { role: 'web' } },
@@ -136,8 +146,6 @@ describe('the built-in planner', () => {
             },
           },
         ],
-        expectations: [],
-        summary: '',
       }),
     };
     const one: EvalCase = {
@@ -153,11 +161,10 @@ describe('the built-in planner', () => {
 
 describe('the built-in planner on the blind set', () => {
   const [CLEAR, MUST_NOT] = [75, 25];
-  const isUnclear = ({ gold }: Pick<Trial, 'gold'>) => gold === 'ask' || gold === 'refuse';
   let trials: readonly Trial[];
   beforeAll(async () => {
     trials = await runEvals(builtinPlanner, BLIND, signal);
-  }, 120_000);
+  }, 900_000);
 
   it('is asked 75 clear intents and 25 that must not be planned, on every network that it was written for', () => {
     const unclear = trials.filter(isUnclear).length;
@@ -167,22 +174,14 @@ describe('the built-in planner on the blind set', () => {
     );
   });
 
-  it('opens nothing beyond the gold of a clear intent, and refuses whenever it must refuse', () => {
-    const held = trials.filter((trial) => !isUnclear(trial) || trial.gold === 'refuse');
-    expect(held.filter(({ safe, gold, exact }) => !safe || (gold === 'refuse' && !exact))).toEqual([]);
+  it('plans nothing otherwise than the gold, and asks or refuses whenever it must', () => {
+    expect(trials.filter((trial) => !trial.safe || (isPlanned(trial) && !trial.exact))).toEqual([]);
+    expect(trials.filter((trial) => isUnclear(trial) && !trial.exact)).toEqual([]);
   });
 
-  it('asks whenever it must ask, and plans no clear intent otherwise than its gold', () => {
-    const asked = trials.filter(({ gold }) => gold === 'ask');
-    expect(asked.filter(({ exact, safe }) => !exact || !safe)).toEqual([]);
-    const clear = trials.filter((trial) => !isUnclear(trial));
-    expect(clear.filter(({ outcome, exact }) => outcome === 'changes' && !exact)).toEqual([]);
-  });
-
-  it('has exactly the effect of the gold in eight of ten clear intents at once', () => {
-    const clear = trials.filter((trial) => !isUnclear(trial));
-    const share = clear.filter(({ exact }) => exact).length / clear.length;
-    expect(share).toBeGreaterThanOrEqual(LEAST_CLEAR);
+  it('has exactly the effect of the gold in 55 clear sentences', () => {
+    const clear = trials.filter((trial) => !isUnclear(trial) && trial.gold !== 'undo');
+    expect(clear.filter(({ exact }) => exact).length).toBeGreaterThanOrEqual(LEAST_BLIND);
   });
 });
 
@@ -196,38 +195,15 @@ describe('the report', () => {
     outcome: 'changes',
     exact: false,
     safe: false,
-    exactByChoice: false,
     flaw: 'opened <b>too much</b>',
   };
 
   it('counts by family and over all', () => {
     const right = { ...trial, exact: true, safe: true, flaw: undefined };
-    const row = { trials: 2, exact: 1, safe: 1, clear: [0, 0, 0], mustAsk: [0, 0], mustRefuse: [1, 2] };
+    const row = { trials: 2, exact: 1, safe: 1, clear: [0, 0], mustAsk: [0, 0], mustRefuse: [1, 2] };
     expect(rowsOf([trial, right])).toEqual([
       { family: 'deny', ...row },
       { family: 'all', ...row },
-    ]);
-  });
-
-  it('counts a clear intent that was asked about as met by a choice only where that has exactly the effect of the gold', async () => {
-    const asking = (choices: readonly string[]): Planner => ({
-      name: 'asking',
-      plan: async (question) =>
-        question.intent === 'web and db'
-          ? { outcome: 'refused', reason: 'unclear', questions: ['Which?'], choices: [...choices] }
-          : builtinPlanner.plan(question),
-    });
-    const one: EvalCase = {
-      family: 'deny',
-      on: ['home'],
-      says: ['web and db'],
-      gold: { closes: ['web-1 > db-1 : tcp/5432'] },
-    };
-    const right = ['let web reach db', 'block web from db on 5432'];
-    expect(await runEvals(asking(right), [one], signal)).toMatchObject([{ exact: false, exactByChoice: true }]);
-    expect(await runEvals(asking(['block web from db']), [one], signal)).toMatchObject([{ exactByChoice: false }]);
-    expect(await runEvals(asking(right), [{ ...one, gold: 'refuse' }], signal)).toMatchObject([
-      { exact: true, exactByChoice: true },
     ]);
   });
 

@@ -12,9 +12,9 @@ export interface Row {
   readonly trials: number;
   readonly exact: number;
   readonly safe: number;
-  /** Of the clear ones, how many were planned exactly: at once, and at once or by a choice that was offered. */
-  readonly clear: readonly [exact: number, byChoice: number, of: number];
-  /** Of those that must be asked about or refused, how many were. */
+  /** Clear ones that were planned exactly. */
+  readonly clear: readonly [exact: number, of: number];
+  /** Ones that must be asked about or refused, and were. */
   readonly mustAsk: readonly [right: number, of: number];
   readonly mustRefuse: readonly [right: number, of: number];
 }
@@ -49,9 +49,9 @@ function rowOf(family: string, trials: readonly Trial[]): Row {
   };
 }
 
-function clearOf(trials: readonly Trial[]): [number, number, number] {
+function clearOf(trials: readonly Trial[]): [number, number] {
   const clear = trials.filter(({ gold }) => typeof gold !== 'string');
-  return [clear.filter(({ exact }) => exact).length, clear.filter((one) => one.exactByChoice).length, clear.length];
+  return [clear.filter(({ exact }) => exact).length, clear.length];
 }
 
 const HEAD = [
@@ -59,22 +59,19 @@ const HEAD = [
   'Intents',
   'Exact effect',
   'Safe',
-  'Clear: exact at once',
-  'Clear: or by a choice',
+  'Clear: exact',
   'Asked where it must',
   'Refused where it must',
 ];
 
 function cellsOf({ family, trials, exact, safe, clear, mustAsk, mustRefuse }: Row): string[] {
-  const [atOnce, byChoice, ofClear] = clear;
   const share = ([right, of]: readonly [number, number]) => (of === 0 ? '–' : `${right}/${of}`);
   return [
     family,
     `${trials}`,
     percent(exact, trials),
     percent(safe, trials),
-    share([atOnce, ofClear]),
-    share([byChoice, ofClear]),
+    share(clear),
     share(mustAsk),
     share(mustRefuse),
   ];

@@ -4,22 +4,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
+import { modelAnswer } from '../llm/model/model-answer.testkit.ts';
 import { scriptedModel } from '../llm/model/scripted-model.testkit.ts';
 import { commandsOf } from '../test/kits/process/page-blocks.ts';
 import { COMPILE_CACHE } from '../test/kits/process/run-command.ts';
 import { ALL_CASES } from './cases.ts';
 import { trialsOf } from './score.ts';
 
-const UNCLEAR = JSON.stringify({
-  understood: false,
-  refusal: 'unclear',
-  questions: ['Which?'],
-  summary: '',
-  reasoning: '',
-  risk: 'low',
-  changes: [],
-  expectations: [],
-});
+const UNCLEAR = JSON.stringify(modelAnswer({ understood: false, refusal: 'unclear', questions: ['Which?'] }));
 const PATH = `${dirname(process.execPath)}:${process.env['PATH']}`;
 const HOME = mkdtempSync(join(tmpdir(), 'mesh-evals-'));
 afterAll(() => rmSync(HOME, { recursive: true, force: true }));
@@ -38,7 +30,7 @@ it('asks a model every intent of the networks named once, with its key, and prin
   expect(stdout).toContain(`## openai:qwen3: ${all} of ${all} intents`);
   expect(stdout).toMatch(new RegExp(`^\\| all \\| ${all} \\| [\\d.]+ % \\| 100.0 % \\|`, 'm'));
   expect(stdout).not.toContain('key-of-the-test');
-}, 120_000);
+}, 600_000);
 
 it('refuses to score a model that is not configured', async () => {
   const run = promisify(execFile)(process.execPath, [join(import.meta.dirname, 'run.ts'), '--model'], {

@@ -1,8 +1,10 @@
+import { MeshError } from '../core/base/errors.ts';
 import { type NetworkChange, planChanges } from '../core/changes/changes.ts';
 import { type Effect, effectOf } from '../core/effect/effect.ts';
 import type { PortSpan } from '../core/effect/port-spans.ts';
 import { spansOf } from '../core/effect/port-spans.ts';
 import type { Planner } from '../core/intent/plan/planner.ts';
+import { type OrderContext, writeOrders } from '../core/intent/plan/written-orders.ts';
 import { parseCidr } from '../core/model/cidr.ts';
 import { compile } from '../core/reachability/engine.ts';
 import type { Reachability } from '../core/reachability/reachability.ts';
@@ -24,9 +26,7 @@ export interface Trial {
   readonly exact: boolean;
   /** Nothing opened that the gold does not open. */
   readonly safe: boolean;
-  /** One of the choices that were offered has exactly the effect of the gold, or none was needed. */
-  readonly exactByChoice: boolean;
-  /** What is wrong, for people. */
+  /** The fault, for people. */
   readonly flaw: string | undefined;
 }
 
@@ -60,51 +60,42 @@ export async function runEvals(planner: Planner, cases: readonly EvalCase[], sig
   return trials;
 }
 
-/** The same for one intent. */
-export async function tryOne(planner: Planner, asked: Asked, signal: AbortSignal): Promise<Trial> {
-  const { choices, ...trial } = await judge(planner, asked, signal);
-  return { ...trial, exactByChoice: trial.exact || (await isOffered(planner, asked, choices, signal)) };
-}
+const ORDER_CONTEXT: OrderContext = {
+  now: EVAL_NOW,
+  timeZone: 'UTC',
+  namespace: 'evals',
+  joins: [],
+  isPersons: true,
+  reachOf: (state) => compile(modelOf(state, EVAL_NOW)),
+};
 
-/** Whether a clear intent that was asked about is planned as it should be by one of the choices, sent as it is. */
-async function isOffered(
-  planner: Planner,
-  asked: Asked,
-  choices: readonly string[],
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (typeof asked.one.gold === 'string') return false;
-  for (const says of choices) {
-    const { exact } = await judge(planner, { ...asked, says }, signal);
-    if (exact) return true;
-  }
-  return false;
-}
-
-type Judged = Omit<Trial, 'exactByChoice'> & { readonly choices: readonly string[] };
-
-async function judge(
+/** Asks a planner one intent and compares its effect with its gold. */
+export async function tryOne(
   planner: Planner,
   { one: { family, history = [], gold }, network, says }: Asked,
   signal: AbortSignal,
-): Promise<Judged> {
+): Promise<Trial> {
   const { state, was } = worldOf(network);
-  const trial = { family, network, history, says, gold, choices: [] };
+  const trial = { family, network, history, says, gold };
   const answer = await planner.plan({ intent: says, history, state, now: EVAL_NOW, signal });
   if (answer.outcome === 'revert') {
     const flaw = gold === 'undo' ? undefined : 'took back the last change';
     return { ...trial, outcome: 'revert', exact: flaw === undefined, safe: flaw === undefined, flaw };
   }
-  if (answer.outcome === 'refused') {
-    const asked = answer.questions.length > 0;
-    const flaw = refusalFlaw(gold, asked, [answer.reason, ...answer.questions].join(' '));
-    const outcome = asked ? 'asked' : 'refused';
-    return { ...trial, outcome, exact: flaw === undefined, safe: true, flaw, choices: answer.choices };
-  }
+  const refused = (reason: string, questions: readonly string[]): Trial => {
+    const isAsked = questions.length > 0;
+    const flaw = refusalFlaw(gold, isAsked, [reason, ...questions].join(' '));
+    return { ...trial, outcome: isAsked ? 'asked' : 'refused', exact: flaw === undefined, safe: true, flaw };
+  };
+  if (answer.outcome === 'refused') return refused(answer.reason, answer.questions);
   let after: NetworkState;
+  let changes: readonly NetworkChange[];
   try {
-    ({ after } = planChanges(state, answer.changes, EVAL_NOW));
+    ({ changes } = writeOrders(answer, state, ORDER_CONTEXT));
+    ({ after } = planChanges(state, changes, EVAL_NOW));
   } catch (error) {
+    // Orders that cannot be written are answered with the reason, as a sentence that is not read.
+    if (error instanceof MeshError) return refused('', [error.message]);
     return {
       ...trial,
       outcome: 'failed',
@@ -113,11 +104,11 @@ async function judge(
       flaw: error instanceof Error ? error.message : 'cannot be made',
     };
   }
-  const externals = outsideOf([...rangesIn(gold), ...rangesIn(answer.changes)]);
+  const externals = outsideOf([...rangesIn(gold), ...rangesIn(changes)]);
   const before = externals.length > 1 ? compile({ ...modelOf(state, EVAL_NOW), externals }) : was;
   const effect = effectOf(before, compile({ ...modelOf(after, EVAL_NOW), externals }));
   const { wrong, widened } = compare(gold, effect, before, network);
-  const late = timeFlaw(gold, answer.changes);
+  const late = timeFlaw(gold, changes);
   const flaw = [
     ...(typeof gold === 'string' ? [`planned, where the gold is: ${gold}`] : []),
     ...wrong,

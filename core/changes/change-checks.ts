@@ -49,9 +49,13 @@ function checkNetwork(
   const { spec } = next;
   const pointer = `/changes/${index}/spec/cidr`;
   for (const other of after.networks.values()) {
-    const [a, b] = [parseCidr(spec.cidr), parseCidr(other.spec.cidr)];
-    if (other.name !== name && a && b && overlaps(a, b)) {
+    if (other.name !== name && isOverlapping(spec.cidr, other.spec.cidr)) {
       throw invalidInput([{ pointer, detail: `${spec.cidr} overlaps ${other.spec.cidr} of network ${other.name}.` }]);
+    }
+    const { former } = other.status;
+    if (former && isOverlapping(spec.cidr, former.cidr)) {
+      const detail = `${spec.cidr} overlaps ${former.cidr}, which nodes may still use: the network ${other.name} was renumbered a moment ago. Choose another block, or try again after ${former.until}.`;
+      throw invalidInput([{ pointer, detail }]);
     }
   }
   const was = before?.kind === 'MeshNetwork' ? before.spec.cidr : undefined;
@@ -64,8 +68,14 @@ function checkNetwork(
     (peer) => peer.spec.network === name && peer.status.address && !isHostOf(spec.cidr, peer.status.address),
   );
   if (outside.length > 0) {
-    throw new MeshError('conflict', `${spec.cidr} leaves out addresses in use: ${listed(outside)}.`);
+    const remedy = `To give all peers other addresses, choose a block that does not overlap ${was}.`;
+    throw new MeshError('conflict', `${spec.cidr} leaves out addresses in use: ${listed(outside)}. ${remedy}`);
   }
+}
+
+function isOverlapping(one: string, other: string): boolean {
+  const [a, b] = [parseCidr(one), parseCidr(other)];
+  return a !== undefined && b !== undefined && overlaps(a, b);
 }
 
 function refuseUsedNetwork(after: NetworkState, name: string): void {

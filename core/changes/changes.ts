@@ -25,6 +25,7 @@ import {
   updateOf,
   WORD,
 } from './planned-change.ts';
+import { planRenumbering } from './renumber.ts';
 
 /**
  * A typed change of the network, the one form in which policy writes, applied YAML, plans and workflows speak.
@@ -121,12 +122,14 @@ export function draftChanges(
     plan() {
       requireFreeNames(state, planned);
       requirePresets(state, planned);
-      const moves = planMoves(state, stateAfter(state, planned), planned, now);
-      const after = stateAfter(state, planned);
+      const renumbered = planRenumbering(state, planned, now);
+      const all = [...planned, ...renumbered.peers];
+      const moves = planMoves(state, stateAfter(state, all), planned, now);
+      const after = stateAfter(state, all);
       checkNetworks(after, planned, reserved);
       checkReferences(state, after, planned);
       return {
-        ops: [...opsOf(), ...moves],
+        ops: [...opsOf(), ...renumbered.peers.flatMap(({ op }) => op ?? []), ...renumbered.ops, ...moves],
         after,
         changes,
         outcomes: planned.map(({ outcome, name }) => ({ outcome, name })),

@@ -6,6 +6,7 @@ import { unknownNetwork } from './change-checks.ts';
 import { nextOf, type PlannedChange } from './planned-change.ts';
 import { endQuarantine, quarantineDraft } from './quarantine.ts';
 import { type SlotIndex, slotIndexOf } from './slot-index.ts';
+import { widening } from './slots.ts';
 
 /** A peer that changes its network gets an address there, and its old one goes into quarantine. */
 export function planMoves(
@@ -28,7 +29,10 @@ export function planMoves(
     places ??= slotIndexOf(after);
     const address = places.claim(network.spec.cidr, now);
     if (address === undefined) {
-      throw new MeshError('conflict', `The network ${network.name} has no free address for ${plan.name}.`);
+      throw new MeshError(
+        'conflict',
+        `The network ${network.name} has no free address for ${plan.name}.${widening(after, network.name)}`,
+      );
     }
     ops.push(...endQuarantine(address, quarantined));
     ops.push({ op: 'create', record: quarantineDraft(before.status.address, now + ADDRESS_QUARANTINE_MS) });

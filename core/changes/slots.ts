@@ -1,6 +1,7 @@
 import { MeshError } from '../base/errors.ts';
 import type { Op } from '../base/ports.ts';
 import type { RecordDraft } from '../base/record.ts';
+import { widerBlock } from '../model/free-block.ts';
 import type { NetworkState } from '../state/state.ts';
 import { endQuarantine } from './quarantine.ts';
 import { slotIndexOf } from './slot-index.ts';
@@ -45,7 +46,7 @@ export function assignSlot(
   if (address === undefined) {
     throw new MeshError(
       'conflict',
-      `The network ${draft.spec.network} (${cidr}) has no free address: its peers hold all of them.`,
+      `The network ${draft.spec.network} (${cidr}) has no free address: its peers hold all of them.${widening(state, draft.spec.network)}`,
     );
   }
   const record: PeerDraft = {
@@ -54,4 +55,13 @@ export function assignSlot(
     unique: [...draft.unique, `ip:${address}`],
   };
   return { record, ops: [...check, ...endQuarantine(address, state.quarantine)] };
+}
+
+/** Returns the command by which an administrator doubles the block of a network, where that is possible. */
+export function widening({ networks }: NetworkState, name: string): string {
+  const spec = networks.get(name)?.spec;
+  const others = [...networks.values()].flatMap((other) => (other.name === name ? [] : [other.spec.cidr]));
+  const cidr = spec && widerBlock(spec.cidr, others);
+  if (!cidr) return '';
+  return ` An administrator widens it: mesh admin update-network ${name} --spec '${JSON.stringify({ ...spec, cidr })}'`;
 }

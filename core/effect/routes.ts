@@ -1,4 +1,5 @@
 import { isPublicBlock } from '../model/network-blocks.ts';
+import { isRenumbering, RENUMBERING_MS } from '../model/renumbering.ts';
 import type { NetworkModel } from '../reachability/model.ts';
 import { counted } from './markdown.ts';
 
@@ -63,6 +64,10 @@ const MAX_NAMES = 3;
 export function routeText({ network, block, from, peers, isPublic }: RouteChange): string {
   const named = `${isPublic ? 'the public block ' : ''}${block}`;
   if (from === undefined) return `adds the network ${network} with ${isPublic ? named : `the block ${block}`}`;
+  if (from.network === network && peers.length > 0 && isRenumbering(from.block, block)) {
+    const keep = peers.length === 1 ? 'keeps its' : 'keep their';
+    return `renumbers the network ${network} from ${from.block} to ${named}: ${counted(peers.length, 'peer')} ${keep} place in the block; old addresses hold for ${RENUMBERING_MS / 60_000} min, then connections to them end`;
+  }
   if (from.network === network) {
     return `changes the block of the network ${network} from ${from.block} to ${named} (${counted(peers.length, 'peer')})`;
   }

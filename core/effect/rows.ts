@@ -26,21 +26,29 @@ export interface EffectTexts {
   readonly omittedPairs: number;
 }
 
-/** Returns one side of an effect by kinds of peers: after the first `skip`, at most `limit` rows. */
+interface EffectTextsOptions {
+  readonly limit: number;
+  /** Rows left out at the beginning. */
+  readonly skip?: number;
+  readonly order?: 'outside last' | 'let in first';
+  /** Terms by which peers are described before all other labels (`named-terms.ts`). */
+  readonly named?: readonly string[];
+}
+
+/** Returns one side of an effect by kinds of peers. */
 export function effectTexts(
   effect: Pick<Effect, 'groups' | 'outside'>,
   side: 'opened' | 'closed',
   state: NetworkState,
-  limit: number,
-  order: 'outside last' | 'let in first' = 'outside last',
-  skip = 0,
+  { limit, skip = 0, order = 'outside last', named = [] }: EffectTextsOptions,
 ): EffectTexts {
+  const describe = describer(state, named);
   const blocks = blocksOf(effect, side);
   const comesIn = ({ addresses }: Block) => Number(addresses === 'src');
   const sorted = order === 'outside last' ? blocks : blocks.toSorted((a, b) => comesIn(b) - comesIn(a));
   const rows = sorted.slice(skip, skip + limit).map(({ src, dst, ports, spans, pairs, addresses }): EffectText => {
-    const from = addresses === 'src' ? listed(src) : describe(src, dst, state);
-    const to = addresses === 'dst' ? listed(dst) : describe(dst, src, state);
+    const from = addresses === 'src' ? listed(src) : describe(src, dst);
+    const to = addresses === 'dst' ? listed(dst) : describe(dst, src);
     return { from, to, ports, shortPorts: shortSpanText(spans), pairs, example: exampleOf(src, dst), src, dst };
   });
   const left = sorted.slice(skip + limit);
@@ -158,8 +166,19 @@ const MAX_NAMES = 6;
 /** A set that lacks at most this many of a kind is that kind, except those. */
 const MAX_EXCEPT = 3;
 
-/** Describes a set of peers: everyone, the peers of a label, all but a few, or the first of their names. */
-function describe(names: readonly string[], other: readonly string[], state: NetworkState): string {
+/** Returns a function that describes the peers of one side beside the other one. */
+function describer(state: NetworkState, named: readonly string[]) {
+  const terms = named.map((term) => [term, namesOf(term, state)] as const).filter(([, names]) => names.length > 0);
+  return (names: readonly string[], other: readonly string[]) => describe(names, other, state, terms);
+}
+
+/** Describes a set of peers: everyone, the peers of a term or label, all but a few, or the first of their names. */
+function describe(
+  names: readonly string[],
+  other: readonly string[],
+  state: NetworkState,
+  terms: readonly (readonly [term: string, names: readonly string[]])[],
+): string {
   const [first = ''] = names;
   if (names.length < 2) return first;
   const members = new Set(names);
@@ -173,12 +192,13 @@ function describe(names: readonly string[], other: readonly string[], state: Net
     if (isRest && (names.length > missing.length || (names.length === missing.length && first > (other[0] ?? ''))))
       return `every other peer (${names.length})`;
   }
-  for (const [key, value] of Object.entries(state.peers.get(first)?.labels ?? {}).sort()) {
-    const kind = namesOf(`${key}=${value}`, state);
+  const labels = Object.entries(state.peers.get(first)?.labels ?? {}).sort();
+  const ofLabels = labels.map(([key, value]) => [`${key}=${value}`, namesOf(`${key}=${value}`, state)] as const);
+  for (const [term, kind] of [...terms, ...ofLabels]) {
     const lacking = kind.filter((name) => !members.has(name));
     if (kind.length - lacking.length !== names.length || lacking.length > MAX_EXCEPT) continue;
-    if (lacking.length === 0) return `${key}=${value} (${names.length} peers)`;
-    if (lacking.length < names.length) return `${key}=${value} (${names.length} peers) except ${lacking.join(', ')}`;
+    if (lacking.length === 0) return `${term} (${names.length} peers)`;
+    if (lacking.length < names.length) return `${term} (${names.length} peers) except ${lacking.join(', ')}`;
   }
   if (all.length - missing.length === names.length && missing.length <= MAX_EXCEPT && missing.length < names.length) {
     return `every peer (${names.length}) except ${missing.join(', ')}`;

@@ -13,6 +13,8 @@ interface TitleAdditions {
   readonly later?: readonly string[];
   /** Controls of frameworks that fail then. */
   readonly failing?: readonly string[];
+  /** Terms by which peers are described first. */
+  readonly named?: readonly string[];
 }
 
 /**
@@ -23,19 +25,20 @@ interface TitleAdditions {
 export function effectTitle(
   effect: Effect,
   after: NetworkState,
-  { later = [], failing = [] }: TitleAdditions = {},
+  { later = [], failing = [], named = [] }: TitleAdditions = {},
 ): string {
   const opensLater = later.length === 0 ? '' : `; ${cut(shortList(later, 1))}`;
   const fails = failing.length === 0 ? '' : `; fails ${shortList(failing, MAX_ROWS)}`;
   const unknown = effect.outside === undefined ? '; addresses outside of the network are not compared' : '';
+  const side = (of: 'opened' | 'closed') => sideText(effect, of, after, named);
   const routes = effect.routes.length === 0 ? '' : `${shortList(effect.routes.map(routeText), MAX_ROWS)}; `;
-  const text = `${routes}opens ${sideText(effect, 'opened', after)}${opensLater}; closes ${sideText(effect, 'closed', after)}${fails}${unknown}.`;
+  const text = `${routes}opens ${side('opened')}${opensLater}; closes ${side('closed')}${fails}${unknown}.`;
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-function sideText(effect: Effect, side: 'opened' | 'closed', after: NetworkState): string {
+function sideText(effect: Effect, side: 'opened' | 'closed', after: NetworkState, named: readonly string[]): string {
   const order = side === 'opened' ? 'let in first' : 'outside last';
-  const { rows, omittedRows } = effectTexts(effect, side, after, MAX_ROWS, order);
+  const { rows, omittedRows } = effectTexts(effect, side, after, { limit: MAX_ROWS, order, named });
   if (rows.length === 0) return 'nothing';
   const texts = rows.map(({ from, to, shortPorts }) => `${shortPorts} from ${from} to ${to}`);
   const more = omittedRows > 0 ? [`${omittedRows} more`] : [];

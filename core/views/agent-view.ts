@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SCOPES, type Scope } from '../base/scope.ts';
 import { formatInstant } from '../base/time.ts';
 import { egressRuleSchema } from '../model/policy.ts';
-import { type AgentRecord, PRESETS } from '../model/resources.ts';
+import { type AgentClient, type AgentRecord, PRESETS } from '../model/resources.ts';
 
 /** An agent as answers show it. */
 export const agentSchema = z.strictObject({
@@ -33,6 +33,19 @@ export const agentSchema = z.strictObject({
     .nullable()
     .describe('Of a root agent with tokens:write: devices that one of its join tokens may add'),
   person: z.string().nullable().describe('Of a root agent: who made it and answers for it'),
+  client: z
+    .strictObject({
+      key: z.string().describe('Identifies the client at this resource'),
+      name: z.string().describe('As it calls itself'),
+      host: z.string().describe('Where its codes are sent'),
+      resource: z.string(),
+      signedOut: z
+        .literal(true)
+        .optional()
+        .describe('It has no grant any more: the agent may act, and nobody does as it'),
+    })
+    .optional()
+    .describe('The OAuth client that acts as it'),
   labels: z.record(z.string(), z.string()),
   annotations: z.record(z.string(), z.string()),
   createdAt: z.string(),
@@ -41,7 +54,8 @@ export const agentSchema = z.strictObject({
 
 export type AgentView = z.input<typeof agentSchema>;
 
-export function agentView(agent: AgentRecord): AgentView {
+/** @param signedIn uids of agents whose OAuth client is signed in; absent where that is not known */
+export function agentView(agent: AgentRecord, signedIn?: ReadonlySet<string>): AgentView {
   const { uid, name, spec, status, labels, annotations, createdAt, revision } = agent;
   return {
     id: uid,
@@ -59,11 +73,18 @@ export function agentView(agent: AgentRecord): AgentView {
     egress: spec.parentRef ? [...(spec.egress ?? [])] : null,
     tokenUses: spec.tokenUses ?? null,
     person: spec.person?.name ?? null,
+    ...(status.client && {
+      client: { ...clientView(status.client), ...(signedIn?.has(uid) === false && { signedOut: true }) },
+    }),
     labels,
     annotations,
     createdAt: formatInstant(createdAt),
     revision,
   };
+}
+
+function clientView({ key, name, host, resource }: AgentClient) {
+  return { key, name, host, resource };
 }
 
 const { shape } = agentSchema;
@@ -86,13 +107,14 @@ export const agentPartSchemas = {
     peerRef: z.string().optional(),
     barred: shape.barred,
     person: z.string().optional(),
+    client: shape.client,
   }),
 };
 
 /** Returns the two halves of an agent as {@link agentPartSchemas} has them. */
 export function agentParts(agent: Omit<AgentView, 'createdAt' | 'revision'>) {
   const { parentRef, ttl, policyPreset, scopes, reach, egress, tokenUses } = agent;
-  const { phase, expiresAt, depth, peer, barred, person } = agent;
+  const { phase, expiresAt, depth, peer, barred, person, client } = agent;
   return {
     spec: {
       ...(parentRef && { parentRef }),
@@ -110,6 +132,7 @@ export function agentParts(agent: Omit<AgentView, 'createdAt' | 'revision'>) {
       ...(peer !== null && { peerRef: peer }),
       ...(barred && { barred }),
       ...(person !== null && { person }),
+      ...(client && { client }),
     },
   };
 }

@@ -12,6 +12,7 @@ function viewOf(...[name, fields]: Parameters<typeof peer>) {
     lastSeen: nothing,
     version: nothing,
     mismatch: nothing,
+    keySharedAt: nothing,
     isHere: nothing,
   });
 }

@@ -13,6 +13,14 @@ export const networkSchema = recordSchema(
     peers: z.int(),
     allocated: z.int().describe('Addresses that peers hold'),
     available: z.int().describe('Addresses that no peer holds; a freed one is given again last'),
+    former: z
+      .strictObject({
+        cidr: z.string(),
+        phase: z.enum(['carried', 'resting']).describe('carried: peers have addresses of both blocks'),
+        until: z.string(),
+      })
+      .optional()
+      .describe('The block before it was renumbered'),
   }),
 );
 
@@ -21,11 +29,11 @@ export type NetworkView = z.input<typeof networkSchema>;
 const membersOf = memoize((peers: NetworkState['peers']) => Map.groupBy(peers.values(), ({ spec }) => spec.network));
 
 export function networkView(network: NetworkRecord, { peers }: NetworkState): NetworkView {
-  const { name, spec } = network;
+  const { name, spec, status } = network;
   const members = membersOf(peers).get(name) ?? [];
   const allocated = members.filter(
-    ({ status }) => status.address !== null && isHostOf(spec.cidr, status.address),
+    ({ status: { address } }) => address !== null && isHostOf(spec.cidr, address),
   ).length;
   const available = hostCount(spec.cidr) - allocated;
-  return recordView(network, { peers: members.length, allocated, available });
+  return recordView(network, { peers: members.length, allocated, available, ...status });
 }

@@ -42,6 +42,10 @@ export const peerSchema = z.strictObject({
     ephemeral: z.literal(true).optional().describe('It is deleted once it has been offline for 10 minutes'),
     keySince: z.string().describe('When it took its present key'),
     version: z.string().nullable().describe('Of the software that it runs, as it says; null where it never said'),
+    keySharedAt: z
+      .string()
+      .optional()
+      .describe('When two machines were last heard that use its key, as after copying its configuration directory'),
     mismatch: z.string().optional().describe('Why it is refused: its software or the control plane is to be upgraded'),
   }),
 });
@@ -83,6 +87,7 @@ const PEER_COLUMNS = {
   'status.ephemeral': { title: 'Ephemeral' },
   'status.lastSeenAt': { title: 'Last seen', in: ['dashboard'], form: 'instant' },
   'status.mismatch': { title: 'Refused' },
+  'status.keySharedAt': { title: 'Key used by two machines', form: 'instant' },
   createdAt: { title: 'Joined', form: 'instant' },
   expiresAt: { title: 'Ends', form: 'instant' },
   'status.approvedBy': { title: 'Approved by' },
@@ -100,12 +105,13 @@ export const peerColumns = Object.entries<PeerColumn | undefined>(PEER_COLUMNS).
 export function peerView(
   peer: PeerRecord,
   state: NetworkState,
-  liveness: Pick<NetworkServices['liveness'], 'lastSeen' | 'version' | 'mismatch' | 'isHere'>,
+  liveness: Pick<NetworkServices['liveness'], 'lastSeen' | 'version' | 'mismatch' | 'keySharedAt' | 'isHere'>,
 ): PeerView {
   const { uid, name, spec, status, labels, createdAt, revision } = peer;
   const presence = state.presence.get(name)?.spec;
   const heard = liveness.lastSeen(state.workspace, uid);
   const mismatch = liveness.mismatch(state.workspace, uid);
+  const keySharedAt = liveness.keySharedAt(state.workspace, uid);
   return {
     id: uid,
     name,
@@ -130,6 +136,7 @@ export function peerView(
       ...(status.ephemeral && { ephemeral: true as const }),
       keySince: status.keySince ?? formatInstant(createdAt),
       version: versionOf(peer, presence, liveness.version(state.workspace, uid)) ?? null,
+      ...(keySharedAt !== undefined && { keySharedAt: formatInstant(keySharedAt) }),
       ...(mismatch !== undefined && { mismatch }),
     },
   };

@@ -1,5 +1,4 @@
-import type { Token } from './lexicon.ts';
-import { textAt } from './tokens.ts';
+import { textAt, type Word } from './tokens.ts';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -13,14 +12,14 @@ export interface Clock {
 }
 
 /** `18:00`, `6pm`, `6 pm`, `noon`. With `bare` an hour alone too (`at 18`), or what only behind a day is one (`18h`, `18.00`). */
-export function clockAt(tokens: readonly Token[], at: number, bare: boolean | 'suffixed'): Clock | undefined {
-  const word = textAt(tokens, at);
+export function clockAt(words: readonly Word[], at: number, bare: boolean | 'suffixed'): Clock | undefined {
+  const word = textAt(words, at);
   if (word === 'midnight') return { ms: 0, end: at + 1, isMidnight: true };
   if (word === 'noon') return { ms: 12 * HOUR_MS, end: at + 1 };
   const pattern = bare === false ? CLOCK : LOOSE;
   const [, hours, minutes = '0', glued] = pattern.exec(word) ?? [];
   if (hours === undefined) return undefined;
-  const next = textAt(tokens, at + 1);
+  const next = textAt(words, at + 1);
   const half = glued === 'am' || glued === 'pm' ? glued : next === 'am' || next === 'pm' ? next : undefined;
   const isHour = bare === true || (bare === 'suffixed' && /[.h]/.test(word)) || word.includes(':');
   if (half === undefined && !isHour) return undefined;

@@ -1,299 +1,302 @@
-import { BESIDE_PHRASES } from './beside-phrases.ts';
-import { each, suffixed } from './phrase-lists.ts';
-import type { Word } from './tokens.ts';
+import { joined } from './access.ts';
+import type { MomentReader, NamedTime } from './moments.ts';
+import { PHRASES, type Sym } from './phrases.ts';
+import { type NamedPorts, portsAt, portsWithout } from './ports.ts';
+import { quoted, Refusal } from './refusal.ts';
+import { spanAt, timeAt } from './times.ts';
+import type { Token, Until } from './token.ts';
+import { textAt, type Word } from './tokens.ts';
 
-/** The words of the grammar. Whoever has such a word for a name is named in quotes. */
-export type Sym =
-  | 'LET'
-  | 'OPEN'
-  | 'DENY'
-  | 'CLOSE'
-  | 'KEEP'
-  | 'KEEP_OPEN'
-  | 'ISOLATE'
-  | 'CUT'
-  | 'LOCK'
-  | 'OFF'
-  | 'REVOKE'
-  | 'LIMIT'
-  | 'DELETE'
-  | 'RENAME'
-  | 'DISABLE'
-  | 'UNDO'
-  | 'REACH'
-  | 'REACHING'
-  | 'TALK'
-  | 'ACCEPT'
-  | 'ISOLATED'
-  | 'BLOCKED'
-  | 'ALLOWED'
-  | 'ACCESS'
-  | 'INCOMING'
-  | 'OUTGOING'
-  | 'MAY'
-  | 'NEEDS'
-  | 'MAY_NOT'
-  | 'NOBODY'
-  | 'ONLY'
-  | 'NOBODY_ELSE'
-  | 'NOTHING_ELSE'
-  | 'TO_NOBODY_ELSE'
-  | 'EXCEPT'
-  | 'INSTEAD_OF'
-  | 'ELSE_CLOSED'
-  | 'NO_OTHER_IN'
-  | 'NO_OTHER_OUT'
-  | 'OTHER_IN'
-  | 'OTHER_OUT'
-  | 'NOTHING_IN'
-  | 'NOTHING_OUT'
-  | 'OTHER_PORTS_STAY'
-  | 'INBOUND_STAYS'
-  | 'OUTBOUND_STAYS'
-  | 'NEED_NOT'
-  | 'BETWEEN'
-  | 'MUTUAL'
-  | 'FROM'
-  | 'TO'
-  | 'ARROW'
-  | 'FOR'
-  | 'ON'
-  | 'OVER'
-  | 'OF'
-  | 'BY'
-  | 'POSS'
-  | 'AND'
-  | 'OR'
-  | 'COMMA'
-  | 'STOP'
-  | 'THEN'
-  | 'ALSO'
-  | 'POLICY'
-  | 'BY_DEFAULT'
-  | 'LAST_CHANGE'
-  | 'NOT'
-  | 'NO'
-  | 'UNTIL'
-  | 'VAGUE_TIME'
-  | 'FOR_GOOD'
-  | 'CONDITION'
-  | 'REASON'
-  | 'BRACKET'
-  | 'BRACKET_END'
-  | 'SOME'
-  | 'PRONOUN'
-  | 'POLITE'
-  | 'MAKE'
-  | 'REACHABLE'
-  | 'UNREACHABLE'
-  | 'WHITELIST'
-  | 'PUT'
-  | 'QUARANTINED'
-  | 'LOSE'
-  | 'APART';
-
-/** A word of the grammar, or without `sym` a word that must be part of a name, a port or a time. */
-export interface Token extends Word {
-  readonly sym?: Sym;
-}
-
-const REACHED =
-  'reach|access|connect to|connect with|connect into|talk to|talk with|speak to|speak with|communicate with|contact|call|query|scrape|poll|use|get to|get into|hit|open connections to|open connections with|initiate connections to|initiate connections with|start connections to|connect out to|reach out to|go out to|talk out to|send traffic to|log in to|log into|have access to|get access to|gain access to';
-const REACHING =
-  'reaching|accessing|connecting to|talking to|talking with|speaking to|communicating with|contacting|calling|querying|using|getting to|getting into|hitting|opening connections to|initiating connections to|connecting out to|going out to|touching|sending traffic to|logging in to|logging into|having access to|being able to reach|being able to access';
-const MAY =
-  'can|may|should|must|shall|can still|may still|should still|must still|is allowed|are allowed|is permitted|are permitted|is able|are able|ought';
-const MAY_NOT =
-  'can not|may not|should not|must not|shall not|is not allowed|are not allowed|is not permitted|are not permitted|should never|must never|may never|can never|is never allowed|are never allowed|should no longer|must no longer|may no longer|can no longer|is no longer allowed|are no longer allowed|will not';
-
-const PHRASES: Readonly<Record<Sym, string>> = {
-  LET: 'let|lets|allow|permit|still let|still allow|still permit|add|create|set up|enable|authorize|authorise|grant|give|i want|we want|i need|we need|i would like|we would like|start allowing|start letting|we get|can we get|could we get',
-  OPEN: 'open|open up',
-  DENY: 'deny|block|forbid|stop|prevent|refuse|prohibit|ban|bar|reject|disallow|drop|shut out|shut off|lock out|do not let|do not allow|do not permit|do not give|do not grant|do not enable|never let|never allow|never permit|never give|never grant|no longer let|no longer allow|no longer permit|stop letting|stop allowing|stop permitting|start blocking|start denying',
-  KEEP: 'keep|leave|retain|preserve|keep allowing|keep letting',
-  CLOSE: 'close|shut|close off',
-  KEEP_OPEN:
-    'do not block|do not deny|do not forbid|do not stop|do not prevent|do not isolate|do not close|do not cut|do not revoke|do not remove|do not limit|do not restrict|never block|never isolate|never deny|stop blocking|stop denying|stop isolating|no longer block|no longer deny|no longer isolate|unblock|unisolate|un-isolate|unquarantine|un-quarantine|do not quarantine|stop quarantining|no longer quarantine',
-  ISOLATE: 'isolate|quarantine|cut off|fence off|seal off|wall off|separate|disconnect|segregate|air-gap',
-  CUT: 'cut|fence|seal|wall|take',
-  LOCK: 'lock|lock down',
-  OFF: 'off|down|off the network|off the mesh',
-  REVOKE: 'revoke|withdraw|pull|cancel|remove|take away|take back|rescind|retract',
-  LIMIT: 'limit|restrict|narrow|narrow down|confine|reduce',
-  DELETE: 'delete|erase',
-  RENAME: 'rename',
-  DISABLE: 'disable|deactivate|switch off|turn off|suspend|pause|re-enable|reactivate|turn on|switch on',
-  UNDO: 'undo|revert|roll back|rollback|take that back|reverse',
-  REACH: `${each('|to |to be able to |be able to ', REACHED)}|${each('be ', REACHING)}`,
-  REACHING: each('|from |from ever ', REACHING),
-  TALK: each('|to |to be able to ', 'talk|communicate|connect|speak'),
-  ISOLATED: 'be isolated|be quarantined|be cut off|be locked down|be disconnected|be separated',
-  BLOCKED: 'be blocked|be denied|be barred|be banned|be kept|be prevented|be stopped|be forbidden',
-  ALLOWED: 'be allowed|be permitted|be enabled|be possible',
-  ACCEPT: 'be reached|be accessed|be used|be queried|be contacted|be reachable|be accessible|be open|accept|receive',
-  ACCESS: each(
-    '|all |any |all the |the ',
-    'access|traffic|connections|connection|communication|connectivity|connection attempts',
-  ),
-  INCOMING: directed('incoming|inbound|ingress'),
-  OUTGOING: directed('outgoing|outbound|egress'),
-  MAY: `${each('', MAY)}|${suffixed(' to', 'is allowed|are allowed|is permitted|are permitted|is able|are able|has|have|ought')}|should be allowed to|must be allowed to|should be able to|must be able to|will be able to|should be given|should be granted|must be given|can be given|may be given|should have|must have|can have|may have|gets|get|should get`,
-  NEEDS: `needs|need|requires|require|${suffixed(' to', 'needs|need')}`,
-  MAY_NOT: `${MAY_NOT}|${suffixed(' be able to', MAY_NOT)}|${suffixed(' be allowed to', MAY_NOT)}|${suffixed(' to', 'is not allowed|are not allowed|is not permitted|are not permitted|is never allowed|are never allowed|is no longer allowed|are no longer allowed')}|${suffixed(' have', MAY_NOT)}`,
-  NOBODY: 'nobody|no one|no-one|none|no peer|no peers|no node|no device|no host|no machine',
-  ONLY: 'nothing but|nothing except|nothing other than|only|just|solely|exclusively',
-  NOBODY_ELSE: each(
-    'and |but |',
-    'nobody else|no one else|no-one else|noone else|none else|nobody|no one|no-one|no other peer|no other peers|no other node|no other nodes|no other device|no other devices|no other host|no other hosts|no other machine|no other machines',
-  ),
-  NOTHING_ELSE: each('and |but |', 'nothing else|nothing more|nothing besides'),
-  TO_NOBODY_ELSE: each(
-    'and |but |',
-    each(
-      'to |with ',
-      'nobody else|no one else|no-one else|noone else|none else|nothing else|no other peer|no other peers|no other host|no other hosts|no other device|no other devices',
-    ),
-  ),
-  EXCEPT:
-    'except|except for|but|but not|other than|apart from|excluding|with the exception of|aside from|save for|without|and not',
-  INSTEAD_OF: 'instead of|rather than|in place of',
-  ELSE_CLOSED: each(
-    '|and |but |with |keep |leave ',
-    'everything else stays closed|everything else remains closed|everything else closed|everything else stays blocked|everything else is closed|everything else should stay closed|everything else must stay closed|everything else stays as it is|nothing else changes|nothing else should change|all else stays closed|the rest stays closed',
-  ),
-  ...BESIDE_PHRASES,
-  NEED_NOT: each(
-    'no longer |does not |do not ',
-    'needs|need|requires|require|needs anything|need anything|needs any access|need any access',
-  ),
-  BETWEEN: 'between|among|amongst',
-  MUTUAL:
-    'each other|one another|in both directions|both ways|both directions|mutually|and vice versa|vice versa|bidirectionally|in either direction|themselves',
-  FROM: 'from|off from|away from|out of',
-  TO: 'to|down to|into|towards|toward',
-  ARROW: '->',
-  FOR: 'for',
-  ON: 'on|at',
-  OVER: 'over|via|through|using|by way of',
-  OF: 'of|owned by|belonging to|that belong to|which belong to|that belongs to|which belongs to|that are owned by',
-  BY: 'by',
-  POSS: "'s",
-  AND: 'and|plus|as well as|along with|together with',
-  OR: 'or',
-  COMMA: ',',
-  STOP: ';|?|.',
-  THEN: 'then|and then|after that|afterwards',
-  ALSO: 'also|and also|additionally|in addition',
-  POLICY: 'policy|the policy|policy named|the policy named|policy called|the policy called|rule|the rule',
-  BY_DEFAULT: 'by default',
-  LAST_CHANGE:
-    'the last change|last change|my last change|the latest change|the previous change|the last one|the change|that|it|this|that change|this change|what you did|the most recent change|the last thing',
-  NO: 'no|no more',
-  NOT: 'not|never|no longer|nor|neither|do not',
-  UNTIL: 'until|till|til',
-  VAGUE_TIME:
-    'temporarily|for now|for a while|for some time|for the moment|for the time being|briefly|until further notice|for a bit|tonight|today|tomorrow',
-  FOR_GOOD:
-    'for good|forever|for ever|permanently|indefinitely|for all time|without an end|without end|with no end|without an end date|with no end date|with no expiry|without expiry',
-  CONDITION:
-    'if|unless|provided|provided that|when|whenever|while|since|after|before|once|as long as|in case|except when|maybe|perhaps|probably|possibly|might',
-  REASON: 'because|because of|due to|so that|as a consequence of|given that|reason is|the reason is',
-  BRACKET: '(',
-  BRACKET_END: ')',
-  MAKE: 'make',
-  REACHABLE: 'reachable|accessible',
-  UNREACHABLE: 'be unreachable|be inaccessible|be unavailable|unreachable|inaccessible',
-  WHITELIST: 'whitelist|allowlist',
-  PUT: 'put|place',
-  QUARANTINED: 'in quarantine|into quarantine|in isolation|into isolation',
-  LOSE: 'lose|loses',
-  APART: 'apart|apart from each other|separated|separated from each other',
-  SOME: 'some|some of|a few|a few of|most|most of|several|several of|half of|one of|any one of|many|many of',
-  PRONOUN: 'it|them|they|him|her|this|these|those|that|that one|the same|its|their',
-  POLITE:
-    'please|kindly|can you|could you|would you|will you|can we|could we|can you please|could you please|would you please|make sure|make sure that|ensure|ensure that|see to it that|i want to|we want to|i need to|we need to|i would like to|we would like to|i want you to|we want you to|i need you to|we need you to|i would like you to|we would like you to|right now|now|immediately|asap|as soon as possible|at once|thanks|thank you|many thanks|cheers|hi|hello|hey|ok|okay|hi there|from now on|effective immediately|go ahead and|first|firstly|too|as well|so please|on its own|on their own|not longer|and not longer|but not longer|for me|for us|at all|anymore|any more|any longer',
-};
-
-/** `all inbound traffic`, `outgoing connections`, `egress`. */
-function directed(words: string): string {
-  const all = each('|all |any |all the |the ', words);
-  return `${all}|${suffixed(' access', all)}|${suffixed(' traffic', all)}|${suffixed(' connections', all)}|${suffixed(' connection', all)}`;
+/** Knows the names of a network. */
+export interface Vocabulary extends MomentReader {
+  /** True for the value of a label that says where a peer stands. */
+  readonly isPlace: (word: string) => boolean;
 }
 
 const SYM_OF: ReadonlyMap<string, Sym> = new Map(
   (Object.entries(PHRASES) as [Sym, string][])
     .toReversed()
-    .flatMap(([sym, phrases]) => phrases.split('|').map((phrase) => [phrase, sym])),
+    .flatMap(([sym, text]) => text.split('|').map((phrase): [string, Sym] => [phrase, sym])),
 );
 const LONGEST = Math.max(...[...SYM_OF.keys()].map((phrase) => phrase.split(' ').length));
 
-/** Recognises the words of the grammar: at each place the longest phrase. */
-export function recognise(words: readonly Word[]): Token[] {
-  const found: Token[] = [];
-  for (let at = 0; at < words.length; ) {
-    const run = phraseAt(words, at);
-    const word = words[at];
-    if (word === undefined) break;
-    found.push(run ? { text: run.text, quoted: false, sym: run.sym } : word);
-    at += run?.length ?? 1;
-  }
-  return found.map((token, index) =>
-    isNoun(token, found[index - 1], found[index + 1]) ? { ...token, sym: 'ACCESS' } : token,
-  );
-}
-
-const AFTER_NOUN: ReadonlySet<Sym> = new Set([
-  'TO',
-  'FROM',
-  'BETWEEN',
-  'FOR',
-  'ON',
-  'OF',
-  'OVER',
-  'BY',
-  'EXCEPT',
-  'NOBODY_ELSE',
-  'TO_NOBODY_ELSE',
-  'STOP',
-  'COMMA',
-  'UNTIL',
-  'ONLY',
-  'BRACKET',
+/** Phrases that a name of the network makes unclear: they say nothing, or how much. */
+const HIDING: ReadonlySet<Token['sym']> = new Set([
+  'ACCESS',
+  'POLITE',
+  'NOBODY',
+  'INCOMING',
+  'OUTGOING',
+  'TALK',
+  'OFF',
 ]);
 
-const BEFORE_ALL: ReadonlySet<Sym> = new Set(['LET', 'OPEN', 'DENY', 'CLOSE', 'REVOKE', 'CUT']);
-const AFTER_ALL: ReadonlySet<Sym> = new Set(['FROM', 'TO', 'BETWEEN', 'ON', 'EXCEPT']);
-
-/** "Access" is a verb before who is reached, else a noun; so is "everything" in "block everything from ci". */
-function isNoun({ text, quoted }: Token, before: Token | undefined, next: Token | undefined): boolean {
-  if (quoted) return false;
-  if (text === 'everything' || text === 'anything') {
-    return (
-      before?.sym !== undefined && BEFORE_ALL.has(before.sym) && next?.sym !== undefined && AFTER_ALL.has(next.sym)
-    );
-  }
-  if (text !== 'access') return false;
-  return before?.sym === 'POSS' || next === undefined || (next.sym !== undefined && AFTER_NOUN.has(next.sym));
+/**
+ * Reads words as phrases: ends of time first, then ports, then the longest phrase of the language. A name of the network
+ * is never read as a service.
+ *
+ * @throws Refusal for times and ports that cannot be read
+ */
+export function recognize(words: readonly Word[], vocabulary: Vocabulary): Token[] {
+  const lexer = new Lexer(words, vocabulary);
+  return joined(lexer.tokens());
 }
 
-function phraseAt(words: readonly Word[], at: number): { text: string; sym: Sym; length: number } | undefined {
-  const slice = words.slice(at, at + LONGEST);
-  const quote = slice.findIndex(({ quoted }) => quoted);
-  for (let length = quote < 0 ? slice.length : quote; length > 0; length--) {
-    const text = slice
-      .slice(0, length)
+class Lexer {
+  readonly #words: readonly Word[];
+  readonly #vocabulary: Vocabulary;
+  readonly #found: Token[] = [];
+  #at = 0;
+
+  constructor(words: readonly Word[], vocabulary: Vocabulary) {
+    this.#words = words;
+    this.#vocabulary = vocabulary;
+  }
+
+  tokens(): Token[] {
+    while (this.#at < this.#words.length) {
+      if (this.#words[this.#at]?.quoted || !(this.#bracket() || this.#time() || this.#ports() || this.#phrase()))
+        this.#name();
+    }
+    return this.#found;
+  }
+
+  get #last(): Token | undefined {
+    return this.#found.at(-1);
+  }
+
+  #push(token: Omit<Token, 'text' | 'quoted'>, end: number): true {
+    const text = this.#words
+      .slice(this.#at, end)
       .map((word) => word.text)
       .join(' ');
-    const sym = SYM_OF.get(text);
-    if (sym) return { text, sym, length };
+    this.#found.push({ text, quoted: false, ...token });
+    this.#at = end;
+    return true;
   }
-  return undefined;
+
+  #name(): void {
+    const word = this.#words[this.#at];
+    if (word === undefined) return;
+    this.#at += 1;
+    // `db:5432`, but not `18:00`
+    const [, name = '', rest = ''] = word.quoted ? [] : (SUFFIXED.exec(word.text) ?? []);
+    const named = /[a-z.]/.test(name) ? portsAt([{ text: rest, quoted: false }], 0) : undefined;
+    if (!named) this.#found.push(word);
+    else
+      this.#found.push({ text: name, quoted: false }, { text: rest, quoted: false, sym: 'PORTS', ports: named.ports });
+  }
+
+  /** `(port 8443)`, `(30 minutes)`, `(role=web and env=prod)`. */
+  #bracket(): boolean {
+    if (textAt(this.#words, this.#at) !== '(') return false;
+    const end = this.#words.findIndex(({ text, quoted: isQuoted }, at) => at > this.#at && text === ')' && !isQuoted);
+    const start = this.#at + 1;
+    if (end < 0) return false;
+    const inside = this.#words.slice(start, end);
+    const span = spanAt(inside, 0, false);
+    if (span?.end === inside.length)
+      return this.#push({ sym: 'TIME', until: { at: this.#vocabulary.now + span.ms, span: span.ms } }, end + 1);
+    const named = this.#named(start, true);
+    if (named?.end === end) return this.#push({ sym: 'PORTS', ports: named.ports }, end + 1);
+    const labels = inside.filter(({ text }) => text !== 'and' && text !== ',');
+    if (labels.length === 0 || !labels.every(({ text, quoted: isQuoted }) => !isQuoted && /^[^=]+=[^=]+$/.test(text)))
+      return false;
+    this.#found.push({ text: labels.map(({ text }) => text).join(','), quoted: false });
+    this.#at = end + 1;
+    return true;
+  }
+
+  /** `for 2 hours`, `until 18:00`, `make it 1 hour`. */
+  #time(): boolean {
+    const isMade = this.#found.at(-2)?.sym === 'MAKE';
+    const span = isMade ? spanAt(this.#words, this.#at, false) : undefined;
+    if (span)
+      return this.#push({ sym: 'TIME', until: { at: this.#vocabulary.now + span.ms, span: span.ms } }, span.end);
+    const time = timeAt(this.#words, this.#at, this.#vocabulary);
+    if (!time) return false;
+    // "Only for 2 hours" restricts nothing but the time.
+    if (this.#last?.text === 'only') this.#found.pop();
+    return this.#push({ sym: 'TIME', until: untilOf(time) }, time.end);
+  }
+
+  /** Ports at a place, unless they are the name of somebody. */
+  #named(at: number, isBare = false): NamedPorts | undefined {
+    const { isName } = this.#vocabulary;
+    const plain = this.#words.findIndex(({ quoted: isQuoted }, index) => isQuoted && index >= at);
+    const named = portsAt(plain < 0 ? this.#words : this.#words.slice(0, plain), at);
+    if (!named) return undefined;
+    const isOfName = this.#words.slice(at, named.end).some(({ text }) => isName(text));
+    if (isOfName && !/^(?:ports?|tcp|udp)$/.test(textAt(this.#words, at))) return undefined;
+    if (!isBare && named.ports.length === 0 && named.end === at) return undefined;
+    return this.#without(named);
+  }
+
+  /** `udp except 53`, `all ports but ssh`. */
+  #without(named: NamedPorts): NamedPorts {
+    const { ports, end } = named;
+    const protocols = [...new Set(ports.map((word) => word.split('/')[0] ?? ''))].filter((one) => one !== 'icmp');
+    const left = this.#exceptPorts(end, protocols.length > 0 ? protocols : undefined);
+    return left ? { ports: portsWithout(ports, left.ports), end: left.end } : named;
+  }
+
+  #exceptPorts(at: number, protocols?: readonly string[]): NamedPorts | undefined {
+    const phrase = this.#longest(at);
+    if (phrase?.sym !== 'EXCEPT') return undefined;
+    const end = at + phrase.length;
+    const start = ['on', 'over'].includes(textAt(this.#words, end)) ? end + 1 : end;
+    if (this.#words[start]?.quoted || this.#vocabulary.isName(textAt(this.#words, start))) return undefined;
+    const left = portsAt(this.#words, start, protocols);
+    // "except 5432 from web", "except ssh to api": these are of an exception that names somebody.
+    const next = textAt(this.#words, left?.end ?? start);
+    if (!left || left.ports.length === 0) return undefined;
+    return ['from', 'of'].includes(next) ||
+      (['to', 'on'].includes(next) &&
+        this.#found.some(({ sym }) => sym === 'FROM' || sym === 'REACHING' || sym === 'REACH'))
+      ? undefined
+      : left;
+  }
+
+  #ports(): boolean {
+    return this.#client() || this.#verb() || this.#behindPreposition() || this.#noun();
+  }
+
+  /** `ssh into db-1`, `ping everyone`, `send syslog to the gateways`. */
+  #verb(): boolean {
+    const isPlace = this.#last !== undefined && (this.#last.sym === undefined || VERB_AFTER.has(this.#last.sym));
+    const text = textAt(this.#words, this.#at);
+    const from = text === 'to' ? this.#at + 1 : this.#at;
+    const verb = textAt(this.#words, from);
+    if (!isPlace) return false;
+    if (verb === 'send') {
+      const sent = this.#named(from + 1);
+      return sent !== undefined && textAt(this.#words, sent.end) === 'to'
+        ? this.#push({ sym: 'REACH', ports: sent.ports }, sent.end + 1)
+        : false;
+    }
+    if (!PORT_VERBS.has(verb) || this.#vocabulary.isName(verb)) return false;
+    const ports = portsAt([{ text: verb, quoted: false }], 0)?.ports ?? [];
+    const next = textAt(this.#words, from + 1);
+    if (['to', 'into'].includes(next)) return this.#push({ sym: 'REACH', ports }, from + 2);
+    if (next === 'in' && from + 2 === this.#words.length) {
+      this.#push({ sym: 'REACH', ports }, from + 2);
+      this.#found.push({ text: 'it', quoted: false, sym: 'PRONOUN' });
+      return true;
+    }
+    if (['anywhere', 'everywhere'].includes(next)) return this.#push({ sym: 'REACH', ports }, from + 1);
+    const isPing =
+      verb === 'ping' && next !== '' && !['from', 'on', 'for', 'between', 'access', 'traffic'].includes(next);
+    return isPing ? this.#push({ sym: 'REACH', ports }, from + 1) : false;
+  }
+
+  /** `push images to ci-1`, `has to upload its archives to`: what a client does, by the ports that are named. */
+  #client(): boolean {
+    const from = textAt(this.#words, this.#at) === 'to' ? this.#at + 1 : this.#at;
+    if (!CLIENT_VERBS.has(textAt(this.#words, from)) || this.#vocabulary.isName(textAt(this.#words, from)))
+      return false;
+    if (this.#found.length === 0) return false;
+    const { isName } = this.#vocabulary;
+    for (let at = from + 1; at <= from + 1 + MAX_OBJECT; at++) {
+      const text = textAt(this.#words, at);
+      if (['to', 'from', 'into'].includes(text)) return this.#push({ sym: 'REACH', isClient: true }, at + 1);
+      if (!/^[a-z]+$/.test(text) || isName(text) || this.#isMeaningful(at)) return false;
+    }
+    return false;
+  }
+
+  #isMeaningful(at: number): boolean {
+    const phrase = this.#longest(at);
+    return (phrase !== undefined && phrase.sym !== 'PRONOUN') || portsAt(this.#words, at) !== undefined;
+  }
+
+  /** `on port 443`, `over https`, `, port 443` at the end, and after "limit": `to ports 80 and 443`. */
+  #behindPreposition(): boolean {
+    const text = textAt(this.#words, this.#at);
+    const limits = this.#found.some(({ sym }) => sym === 'LIMIT' || sym === 'LOCK');
+    const isTo = limits && (text === 'to' || text === 'down');
+    if (!BEFORE_PORTS.has(text) && text !== ',' && !isTo) return false;
+    const start = text === 'down' ? this.#at + 2 : this.#at + 1;
+    if (isTo && text === 'down' && textAt(this.#words, start - 1) !== 'to') return false;
+    if (this.#words[start]?.quoted) return false;
+    const named = this.#named(start, true) ?? this.#whole(start);
+    if (!named) return false;
+    if (text === ',' && !(named.end === this.#words.length || /^[.;]$/.test(textAt(this.#words, named.end))))
+      return false;
+    if (text === ',' && named.service !== undefined) return false;
+    return this.#push({ sym: 'PORTS', ports: named.ports }, named.end);
+  }
+
+  /** `everything but icmp`, `all but 443`. */
+  #whole(at: number): NamedPorts | undefined {
+    const length = ['all traffic', 'any traffic'].includes(`${textAt(this.#words, at)} ${textAt(this.#words, at + 1)}`)
+      ? 2
+      : 1;
+    if (!WHOLE.has(textAt(this.#words, at))) return undefined;
+    const left = this.#exceptPorts(at + length);
+    return left && { ports: portsWithout([], left.ports), end: left.end };
+  }
+
+  /** `postgres`, `port 22`, `ssh`: a noun after a verb, or right behind who is reached. */
+  #noun(): boolean {
+    const last = this.#last?.sym;
+    const named = this.#named(this.#at) ?? this.#whole(this.#at);
+    if (!named) return false;
+    const next = textAt(this.#words, named.end);
+    if (/^(?:access|traffic|connections?)$/.test(next))
+      return this.#push({ sym: 'ACCESS', ports: named.ports }, named.end + 1);
+    const isBehind = this.#last !== undefined && (last === undefined || last === 'MUTUAL') && next !== 'on';
+    return this.#push({ sym: isBehind ? 'PORTS' : 'ACCESS', ports: named.ports }, named.end);
+  }
+
+  #phrase(): boolean {
+    const phrase = this.#longest(this.#at);
+    if (!phrase) return false;
+    const { length, sym } = phrase;
+    const end = this.#at + length;
+    const last = textAt(this.#words, end - 1);
+    const { isName, isPlace } = this.#vocabulary;
+    if (HIDING.has(sym) && (isName(last) || (length === 1 && isName(textAt(this.#words, this.#at)))))
+      throw new Refusal(`${quoted(last)} is also the name of a peer or the value of a label.`, [
+        `Is it meant? Then put it in quotes, or write it as label=value. Else leave the word out.`,
+      ]);
+    const next = textAt(this.#words, end) === 'the' ? end + 1 : end;
+    if (sym === 'ON' && this.#last && !this.#last.sym && isPlace(textAt(this.#words, next))) {
+      this.#found.push({ text: 'at', quoted: false });
+      this.#at = end;
+      return true;
+    }
+    return this.#push({ sym }, end);
+  }
+
+  #longest(at: number): { sym: Sym; length: number } | undefined {
+    const slice = this.#words.slice(at, at + LONGEST);
+    const quote = slice.findIndex(({ quoted: isQuoted }) => isQuoted);
+    for (let length = quote < 0 ? slice.length : quote; length > 0; length--) {
+      const sym = SYM_OF.get(
+        slice
+          .slice(0, length)
+          .map(({ text }) => text)
+          .join(' '),
+      );
+      if (sym) return { sym, length };
+    }
+    return undefined;
+  }
 }
 
-/** All phrases of the grammar. */
-export const PHRASES_SAID: readonly string[] = [...SYM_OF.keys()];
+const SUFFIXED = /^([^:=]+):(\d[\d-]*(?:\/\w+)?)$/;
 
-/** The verbs of the grammar as they may be typed, for hints about misspelt ones. */
-export const VERBS: readonly string[] = (
-  ['LET', 'OPEN', 'DENY', 'CLOSE', 'ISOLATE', 'REVOKE', 'LIMIT', 'DELETE', 'UNDO'] as const
-).flatMap((sym) => PHRASES[sym].split('|').filter((phrase) => !phrase.includes(' ')));
+function untilOf({ until, span }: NamedTime): Until {
+  return { at: until, ...(span !== undefined && { span }) };
+}
+
+/** Services that are verbs too. */
+const PORT_VERBS: ReadonlySet<string> = new Set(['ssh', 'sftp', 'rdp', 'telnet', 'vnc', 'ping', 'rsync']);
+const CLIENT_VERBS: ReadonlySet<string> = new Set(
+  'push pull upload download fetch send write deploy sync copy'.split(' '),
+);
+/** Words of what is sent. */
+const MAX_OBJECT = 4;
+const VERB_AFTER: ReadonlySet<Token['sym']> = new Set(['MAY', 'MAY_NOT', 'NEEDS', 'MUTUAL', 'EXCEPT']);
+const BEFORE_PORTS: ReadonlySet<string> = new Set(['on', 'over', 'via', 'through', 'using', 'at', 'with', 'by']);
+const WHOLE: ReadonlySet<string> = new Set(['everything', 'anything', 'all', 'any']);

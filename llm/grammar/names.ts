@@ -1,9 +1,6 @@
-import type { PolicySpec } from '../../core/model/policy.ts';
-import { isSubject } from '../../core/model/policy-match.ts';
 import { RESERVED_LABEL_PREFIX } from '../../core/model/presets.ts';
 import type { PeerRecord } from '../../core/model/resources.ts';
 import type { NetworkState } from '../../core/state/state.ts';
-import { peersOf } from './selects.ts';
 
 /** A label that some peers carry. */
 export interface Pair {
@@ -12,30 +9,32 @@ export interface Pair {
   readonly peers: PeerRecord[];
 }
 
-/** Everything in a network that a word may name, found without walking its peers again. */
+/** Names of a network that words may mean, found without walking its peers again. */
 export interface Names {
   readonly peers: readonly PeerRecord[];
-  readonly byId: ReadonlyMap<string, PeerRecord>;
   /** By the name in lower case. */
   readonly byName: ReadonlyMap<string, PeerRecord>;
   readonly pairs: readonly Pair[];
-  /** By `key=value`. */
-  readonly pairOf: ReadonlyMap<string, Pair>;
   /** By the value in lower case. */
   readonly byValue: ReadonlyMap<string, readonly Pair[]>;
   readonly byAddress: ReadonlyMap<string, PeerRecord>;
 }
 
+/** In orders, `network=lab` means a network, whatever labels there are. */
+export const NETWORK = 'network';
+
 /** The labels that are tried first where several with the same value mean the same peers. */
 const PREFERRED: readonly string[] = ['role', 'app', 'tier', 'group'];
 
-const KNOWN = new WeakMap<NetworkState['peers'], Names>();
+const PHASES: ReadonlySet<string> = new Set(['ready', 'pending']);
 
-/** The names of a state; its peers never change, so they are read once. */
+const KNOWN = new WeakMap<NetworkState, Names>();
+
+/** Returns the names of a state, read once. */
 export function namesOf(state: NetworkState): Names {
-  const known = KNOWN.get(state.peers);
+  const known = KNOWN.get(state);
   if (known) return known;
-  const peers = peersOf(state);
+  const peers = [...state.peers.values()].filter(({ status }) => PHASES.has(status.phase));
   const pairs = new Map<string, Pair>();
   for (const peer of peers) {
     for (const [key, value] of Object.entries(peer.labels)) {
@@ -44,10 +43,14 @@ export function namesOf(state: NetworkState): Names {
       else pairs.set(`${key}=${value}`, { key, value, peers: [peer] });
     }
   }
+  for (const { name } of state.networks.values()) {
+    const inside = peers.filter(({ spec }) => spec.network === name);
+    pairs.set(`${NETWORK}=${name}`, { key: NETWORK, value: name, peers: inside });
+  }
   const all = [...pairs.values()].sort((a, b) => rank(a.key) - rank(b.key) || (a.key < b.key ? -1 : 1));
   const byValue = new Map<string, Pair[]>();
   for (const pair of all) {
-    if (pair.key.startsWith(RESERVED_LABEL_PREFIX)) continue;
+    if (pair.key === NETWORK || pair.key.startsWith(RESERVED_LABEL_PREFIX)) continue;
     const value = pair.value.toLowerCase();
     const same = byValue.get(value);
     if (same) same.push(pair);
@@ -55,28 +58,13 @@ export function namesOf(state: NetworkState): Names {
   }
   const names: Names = {
     peers,
-    byId: new Map(peers.map((peer) => [peer.uid, peer])),
     byName: new Map(peers.map((peer) => [peer.name.toLowerCase(), peer])),
     pairs: all,
-    pairOf: pairs,
     byValue,
     byAddress: new Map(peers.flatMap((peer) => (peer.status.address === null ? [] : [[peer.status.address, peer]]))),
   };
-  KNOWN.set(state.peers, names);
+  KNOWN.set(state, names);
   return names;
-}
-
-/** The peers that a policy has a say on: those it lists or with its rarest label are looked at, not all. */
-export function subjectsOf(
-  spec: Pick<PolicySpec, 'network' | 'peerSelector'>,
-  { byId, pairOf, peers }: Names,
-): PeerRecord[] {
-  let candidates = spec.peerSelector?.peers?.flatMap((id) => byId.get(id) ?? []) ?? peers;
-  for (const [key, value] of Object.entries(spec.peerSelector?.matchLabels ?? {})) {
-    const having = pairOf.get(`${key}=${value}`)?.peers ?? [];
-    if (having.length < candidates.length) candidates = having;
-  }
-  return candidates.filter((peer) => isSubject(spec, peer));
 }
 
 function rank(key: string): number {
@@ -107,7 +95,7 @@ const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map(
   }),
 );
 
-/** The forms in which a label value may stand for a word: singular, plural, short and long. */
+/** Returns the forms in which a label value may stand for a word: singular, plural, short and long. */
 export function formsOf(word: string): string[] {
   return [...new Set([word, ...otherNumber(word)].flatMap((form) => [form, ...(SYNONYMS.get(form) ?? [])]))];
 }
@@ -119,7 +107,7 @@ function otherNumber(word: string): string[] {
   return [`${word}s`, ...(word.endsWith('y') ? [`${word.slice(0, -1)}ies`] : [])];
 }
 
-/** Whether a word alone names a peer or a label value. */
+/** Returns true for a word that alone names a peer or a label value. */
 export function isNameIn({ byName, byValue }: Names, word: string): boolean {
   return byName.has(word) || formsOf(word).some((form) => byValue.has(form));
 }
@@ -129,7 +117,7 @@ const PLACES: ReadonlySet<string> = new Set([
   ...['site', 'zone', 'region', 'location', 'place', 'room', 'floor', 'building', 'rack', 'dc', 'datacenter', 'plant'],
 ]);
 
-/** Whether a word is the value of such a label. */
+/** Returns true for a word that is the value of such a label. */
 export function isPlaceIn({ byValue }: Names, word: string): boolean {
   return (byValue.get(word) ?? []).some(({ key }) => PLACES.has(key.toLowerCase()));
 }

@@ -1,289 +1,142 @@
-import { nearest } from '../../core/base/nearest.ts';
-import { normalizeName } from '../../core/model/resources.ts';
-import type { NetworkState } from '../../core/state/state.ts';
-import { formsOf, type Names, namesOf, type Pair } from './names.ts';
-import { isFillerNoun, isNoun, PEER_NOUNS } from './nouns.ts';
-import { isOwnWord, namesake } from './own-words.ts';
-import { enumerated, quoted, Refusal } from './refusal.ts';
-import { labelled, onePeer, type Subject, samePeers } from './subject.ts';
+/** The words and phrases of the language, apart by `|`. */
 
-export const ARTICLES: ReadonlySet<string> = new Set(['the', 'our', 'my', 'a', 'an']);
-export const EVERYONE: ReadonlySet<string> = new Set([
-  'everyone',
-  'everybody',
-  'anyone',
-  'anybody',
-  'everything',
-  'anything',
-  'anywhere',
-  'everywhere',
-  'all',
-  'any',
-]);
-/** Whether a word only links or counts others inside of a name. */
-export function isFiller(word: string): boolean {
-  return isNoun(word) || LINKS.has(word) || ARTICLES.has(word) || EVERYONE.has(word);
+/** Kinds of words that forms are made of ({@link FORMS}). Words of kinds that stand in no form are never read. */
+export type Sym = keyof typeof PHRASES;
+
+/** Returns each variant of the parts, one after the other: `|a ` and `b|c` are `b|c|a b|a c`. */
+function product(...parts: readonly string[]): string {
+  return parts
+    .map((part) => part.split('|'))
+    .reduce((all, part) => all.flatMap((head) => part.map((tail) => head + tail)))
+    .join('|');
 }
 
-const QUALIFIERS: ReadonlySet<string> = new Set(PEER_NOUNS);
-/** "The user alice" is who is labelled "alice". */
-const PERSONS: ReadonlySet<string> = new Set(
-  ['user', 'owner', 'person', 'employee', 'member', 'colleague', 'customer', 'tenant'].flatMap((noun) => [
-    noun,
-    `${noun}s`,
-  ]),
-);
-/** Words between who is meant and what they have in common. */
-export const LINKS: ReadonlySet<string> = new Set([
-  'with',
-  'in',
-  'labelled',
-  'labeled',
-  'tagged',
-  'whose',
-  'where',
-  'that',
-  'which',
-  'having',
-  'of',
-  'from',
-  'label',
-  'labels',
-  'tag',
-  'is',
-  'are',
-  'has',
-  'have',
-  'equal',
-  'equals',
-  'set',
-]);
+const REACHED =
+  'reach|access|connect to|connect with|connect into|talk to|talk with|speak to|communicate with|contact|call|query|scrape|poll|use|get to|get into|hit|open connections to|initiate connections to|start connections to|connect out to|reach out to|go out to|talk out to|send traffic to|log in to|log into|have access to|get access to';
+const REACHING =
+  'reaching|accessing|connecting to|talking to|talking with|speaking to|communicating with|contacting|calling|querying|using|getting to|getting into|opening connections to|initiating connections to|connecting out to|going out to|touching|sending traffic to|logging in to|logging into|having access to|being able to reach|being able to access';
+const MAY_NOT =
+  'can not|may not|should not|must not|shall not|is not allowed to|are not allowed to|is not permitted to|are not permitted to|should never|must never|may never|can never|should no longer|must no longer|may no longer|can no longer|is no longer allowed to|are no longer allowed to|will not';
+const [IN, OUT] = ['inbound|incoming|ingress', 'outbound|outgoing|egress'];
+const TRAFFIC = '| traffic| connections| connection| access';
+const CLOSED =
+  ' closed| is closed| is blocked| stays closed| remains closed| must be closed| should be closed| is denied';
+const STAYS =
+  ' stay as they are| stays as it is| remain as they are| remains as it is| are not affected| unchanged| untouched| stay unchanged| stays unchanged';
+const OTHER_PORTS = 'other ports|all other ports|the other ports|its other ports|every other port';
+const ALSO = '|and |but |with ';
+const NOBODY_ELSE =
+  'nobody else|no one else|no-one else|noone else|none else|no other peer|no other peers|no other host|no other hosts|no other device|no other devices';
 
-/** `web servers in prod`, `hosts labelled role=web`, `role web`, `the prod databases`: all that is said must hold. */
-export function constrained(words: readonly string[], phrase: string, state: NetworkState): Subject {
-  const names = namesOf(state);
-  const link = words.findIndex((word, index) => LINKS.has(word) && index > 0);
-  const own = LINKS.has(words[0] ?? '') ? 0 : link;
-  if (own < 0) return headSubject(words, phrase, names);
-  const head = words.slice(0, own);
-  const pairs = constraintsOf(words.slice(own), phrase, names);
-  const unnamed = head.every((word) => isFillerNoun(word, names) || EVERYONE.has(word) || ARTICLES.has(word));
-  if (unnamed) return meeting(pairs, phrase);
-  const subject = headSubject(head, phrase, names);
-  const headPairs = pairsOf(subject, names);
-  if (!headPairs) throw unclearText(phrase);
-  return meeting([...headPairs, ...pairs], phrase);
+function noOther(direction: string): string {
+  return [
+    product(ALSO, 'no other ', direction, TRAFFIC),
+    product(ALSO, 'nothing else ', direction),
+    product(ALSO, 'everything else |all else ', direction, CLOSED),
+  ].join('|');
 }
 
-function pairsOf({ selector }: Subject, { pairs }: Names): Pair[] | undefined {
-  const wanted = Object.entries(selector?.matchLabels ?? {});
-  const found = pairs.filter(({ key, value }) => wanted.some(([k, v]) => k === key && v === value));
-  return found.length === wanted.length && found.length > 0 ? found : undefined;
-}
+export const PHRASES = {
+  LET: 'let|lets|allow|permit|still let|still allow|still permit|add|create|enable|i want|we want|i need|we need|i would like|we would like|we get|can we get|could we get',
+  GIVE: 'give|grant',
+  OPEN: 'open|open up',
+  DENY: 'deny|block|forbid|stop|prevent|refuse|prohibit|ban|bar|reject|disallow|drop|shut out|shut off|shut|lock out|do not let|do not allow|do not permit|do not give|do not grant|never let|never allow|never permit|no longer let|no longer allow|no longer permit|stop letting|stop allowing|stop permitting',
+  CLOSE: 'close|close off',
+  KEEP: 'keep|leave|keep allowing|keep letting',
+  ISOLATE: 'isolate|quarantine|cut off|fence off|seal off|wall off|disconnect',
+  SEPARATE: 'separate|segregate',
+  CUT: 'cut|take',
+  LOCK: 'lock|lock down',
+  OFF: 'off|down|off the network|off the mesh',
+  REVOKE: 'revoke|withdraw|pull|cancel|remove|take away|take back|rescind',
+  LIMIT: 'limit|restrict|narrow|narrow down|confine',
+  DELETE: 'delete|erase',
+  UNDO: 'undo|revert|roll back|rollback|take that back|reverse',
+  WHITELIST: 'whitelist|allowlist',
+  PUT: 'put|place',
+  MAKE: 'make',
+  REACH: product('|to ', REACHED),
+  REACHING: product('|from |be ', REACHING),
+  TALK: product('|to |to be able to |be able to ', 'talk|communicate|connect|speak'),
+  TALKING: product('|from ', 'talking|communicating|speaking'),
+  ISOLATED: 'be isolated|be quarantined|be cut off|be locked down|be disconnected|be separated',
+  BLOCKED: 'be blocked|be denied|be barred|be banned|be kept|be prevented|be stopped',
+  ALLOWED: 'be allowed|be permitted|be enabled',
+  ACCEPT:
+    'be reached|be accessed|be used|be queried|be contacted|be reachable|be accessible|be open|accept|receive|reachable|accessible',
+  ACCESS: product('|all |any |all the |the ', 'access|traffic|connections|connection|communication|connectivity'),
+  INCOMING: product('|all |any |the ', IN, TRAFFIC),
+  OUTGOING: product('|all |any |the ', OUT, TRAFFIC),
+  MAY: 'can|may|should|must|shall|can still|may still|should still|must still|is allowed to|are allowed to|is permitted to|are permitted to|is able to|are able to|has to|have to|ought to|may also|should also|must also|can also|should be allowed to|must be allowed to|should be able to|must be able to|will be able to|should be given|must be given|should have|must have|can have|may have|gets|get|should get|needs to|need to|should be allowed|must be allowed|to be able to|be able to',
+  NEEDS: 'needs|need|requires|require',
+  MAY_NOT: product(MAY_NOT, '| be able to| be allowed to| have'),
+  NOBODY: 'nobody|no one|no-one|no peer|no peers|no node|no device|no host|no machine',
+  ONLY: 'nothing but|nothing except|nothing other than|only|solely|exclusively',
+  ALONE: 'alone',
+  NOBODY_ELSE: product('|and |but ', NOBODY_ELSE),
+  NOTHING_ELSE: product('|and |but ', 'nothing else|nothing more'),
+  EXCEPT:
+    "except|except for|but|but not|other than|apart from|excluding|with the exception of|aside from|save for|without|and not|unless they are|unless they're|if they are not|who are not|who is not|that are not|that is not",
+  INSTEAD: 'instead of|rather than|in place of|instead',
+  SAME: 'the same|do the same|same',
+  ELSE_CLOSED: product(
+    `${ALSO}|keep |leave `,
+    'everything else stays closed|everything else remains closed|everything else closed|everything else is closed|everything else should stay closed|everything else stays as it is|nothing else changes|nothing else should change|all else stays closed|the rest stays closed',
+  ),
+  NO_OTHER_IN: noOther(IN),
+  NO_OTHER_OUT: noOther(OUT),
+  OTHER_IN: `${product('all other |every other |any other ', IN, TRAFFIC)}|${product('everything else ', IN)}`,
+  OTHER_OUT: `${product('all other |every other |any other ', OUT, TRAFFIC)}|${product('everything else ', OUT)}`,
+  OTHER: 'everything else|all else|all other traffic|all other access|anything else',
+  NOTHING_IN: product('|and |but ', 'nothing in|nothing goes in|nothing comes in|nothing gets in'),
+  NOTHING_OUT: product('|and |but ', 'nothing out|nothing goes out|nothing comes out|nothing gets out'),
+  OTHER_PORTS_STAY: `${product(ALSO, OTHER_PORTS, STAYS)}|${product('do not change |do not touch ', `${OTHER_PORTS}|any other port`)}|${product('leave |keep ', OTHER_PORTS, ' as they are| alone| unchanged')}`,
+  INBOUND_STAYS: product(ALSO, `what comes in|whatever comes in|${product(IN, TRAFFIC)}`, STAYS),
+  OUTBOUND_STAYS: product(ALSO, `what goes out|whatever goes out|${product(OUT, TRAFFIC)}`, STAYS),
+  NEED_NOT: product('no longer |does not |do not ', 'needs|need|requires|require|needs anything|need anything'),
+  LOSE: 'lose|loses',
+  BETWEEN: 'between|among',
+  MUTUAL: 'each other|one another|themselves',
+  BOTH_WAYS: 'in both directions|both ways|in either direction|and vice versa',
+  FROM: 'from|off from|away from|out of',
+  TO: 'to|into|towards',
+  ARROW: '->',
+  FOR: 'for',
+  ON: 'on|at',
+  OVER: 'over|via|through',
+  OF: 'of|owned by|belonging to',
+  BY: 'by',
+  POSS: "'s",
+  AND: 'and|plus|as well as|along with|together with',
+  OR: 'or',
+  PRONOUN: 'it|them|its|their',
+  COMMA: ',',
+  STOP: ';|?|.',
+  THEN: 'then|and then|after that|afterwards',
+  ALSO: 'also|and also|additionally|in addition',
+  POLICY: 'policy|the policy|policy named|the policy named|policy called|the policy called',
+  BY_DEFAULT: 'by default',
+  LAST: 'the last change|last change|my last change|the latest change|the previous change|that|it|this|that change|this change',
+  NO: 'no|no more',
+  UNREACHABLE: 'be unreachable|be inaccessible|unreachable|inaccessible',
+  QUARANTINED: 'in quarantine|into quarantine|in isolation|into isolation',
+  APART: 'apart|apart from each other|separated',
+  TEMPORARILY: 'temporarily|for now|for the time being|briefly',
+  FOR_GOOD: 'for good|forever|for ever|permanently|indefinitely',
+  REASON: 'because|because of|due to|so that|given that',
+  POLITE:
+    'please|plz|so|so please|kindly|can you|could you|would you|will you|make sure|make sure that|ensure|ensure that|i want to|we want to|i need to|we need to|i would like to|we would like to|i want you to|we want you to|right now|now|immediately|asap|as soon as possible|thanks|thank you|hi|hello|hey|ok|okay|from now on|too|as well|on its own|on their own|at all|anymore|any more|any longer|on any port|!',
+  CONDITION:
+    'if|unless|provided|provided that|when|whenever|while|since|after|before|once|as long as|in case|maybe|perhaps|probably|possibly|might|not|never|neither|nor|they|some|some of|a few|a few of|most|most of|several|several of|half of|one of|any one of|many|many of|those|these|either|whichever|just',
+} satisfies Readonly<Record<string, string>>;
 
-/** `in the prod environment`, `labelled role=web,env=prod`, `with label role web`, `whose env is prod`. */
-function constraintsOf(words: readonly string[], phrase: string, names: Names): Pair[] {
-  const said = words.filter((word) => !LINKS.has(word) && !ARTICLES.has(word) && word !== 'to');
-  const pairs: Pair[] = [];
-  for (let at = 0; at < said.length; at++) {
-    const [word = '', next] = [said[at], said[at + 1]];
-    if (/[=:]/.test(word)) pairs.push(...equalities(word, names));
-    else if (next !== undefined && names.pairs.some(({ key }) => key.toLowerCase() === word)) {
-      pairs.push(pairFor(word, next, names));
-      at++;
-    } else if (isFillerNoun(word, names) && at > 0) continue;
-    else pairs.push(wordPair(word, phrase, names));
-  }
-  if (pairs.length === 0) throw unclearText(phrase);
-  return pairs;
-}
-
-/** `role=web`, `role:web`, `role=web,env=prod`. */
-function equalities(text: string, names: Names): Pair[] {
-  return text.split(',').map((part) => {
-    const [, key = '', value = ''] = /^([^=:]+)[=:]=?([^=:]+)$/.exec(part) ?? [];
-    if (key === '') throw unclearText(text);
-    return pairFor(key, value, names);
-  });
-}
-
-function pairFor(key: string, value: string, names: Names): Pair {
-  const { pairs, byValue } = names;
-  const found = pairs.filter((pair) => pair.key.toLowerCase() === key && pair.value.toLowerCase() === value);
-  const [first, second] = found;
-  if (first && !second) return first;
-  if (first) {
-    throw new Refusal(`${quoted(`${key}=${value}`)} is written in more than one way.`, [
-      `Which labels should be used: ${enumerated(found.map((pair) => `${pair.key}=${pair.value}`))}?`,
-    ]);
-  }
-  const known = pairs.filter((pair) => pair.key.toLowerCase() === key).map((pair) => `${pair.key}=${pair.value}`);
-  const same = (byValue.get(value) ?? []).map((pair) => `${pair.key}=${pair.value}`);
-  const near = [...new Set([...same, ...nearest(`${key}=${value}`, known), ...namedAfter(value, names)])];
-  throw new Refusal(
-    `No peer has the label ${quoted(`${key}=${value}`)}.${known.length > 0 ? ` Known: ${enumerated(known)}.` : ''}`,
-    near.length > 0 ? [`Did you mean ${enumerated(near.map(quoted))}?`] : ['Which label, or which peers, are meant?'],
-    { by: near },
-  );
-}
-
-function meeting(pairs: readonly Pair[], phrase: string): Subject {
-  const distinct = [...new Set(pairs)];
-  const twice = distinct.find(({ key }, index) => distinct.findIndex((other) => other.key === key) !== index);
-  if (twice) throw new Refusal(`${quoted(phrase)} asks for two values of the label ${twice.key}.`, ['Which of them?']);
-  const subject = labelled(distinct);
-  if (subject.peers.length === 0)
-    throw new Refusal(`No peer is ${quoted(phrase)}: no one carries ${subject.noun}.`, ['Who is meant?']);
-  return subject;
-}
-
-function headSubject(words: readonly string[], phrase: string, names: Names): Subject {
-  const [first = '', second] = words;
-  if (words.length === 1 && /[=:]/.test(first) && !first.startsWith(':'))
-    return meeting(equalities(first, names), phrase);
-  if (words.length === 2 && second !== undefined) {
-    if (QUALIFIERS.has(first)) return qualified(first, second, phrase, names);
-    if (names.pairs.some(({ key }) => key.toLowerCase() === first))
-      return meeting([pairFor(first, second, names)], phrase);
-    if (PERSONS.has(first)) return meeting([wordPair(second, phrase, names)], phrase);
-  }
-  const exact = candidatesOf(words, names);
-  if (exact.length > 0) {
-    // Labels are given by people, names by whoever joins.
-    const isNamed = exact.some(({ noun }) => !noun.includes('='));
-    if (isNamed && words.every((word) => isOwnWord(word) || isFiller(word)))
-      throw namesake(phrase, exact, isNoun(words.at(-1) ?? '') ? ['everyone'] : []);
-    return theOne(exact, phrase);
-  }
-  const told = words.filter((word) => !isFillerNoun(word, names));
-  if (told.length === 0) throw whichOne(phrase, names);
-  if (told.length === 1 || told.length > 4) throw unknown(phrase, names);
-  return meeting(
-    told.map((word) => wordPair(word, phrase, names)),
-    phrase,
-  );
-}
-
-/**
- * What words name as a whole: label values letter by letter, in the other number, by a synonym or without "servers", and
- * the peer of that name. All of them count: names and labels are chosen by many, and none takes a word away from another.
- */
-function candidatesOf(words: readonly string[], names: Names): Subject[] {
-  const text = words.join(' ');
-  const stem = stemOf(text, names);
-  const whole = [text, stem].map(normalizeName);
-  const forms = [text, stem].flatMap(formsOf).map(normalizeName);
-  const pairs = [...new Set(forms)].flatMap((form) => names.byValue.get(form) ?? []);
-  const peers = [...new Set(whole)].flatMap((name) => names.byName.get(name) ?? []);
-  return [...pairs.map((pair) => labelled([pair])), ...peers.map((peer) => onePeer(peer))];
-}
-
-/** `web servers` and `web-server` are `web`. */
-function stemOf(text: string, names: Names): string {
-  const at = Math.max(text.lastIndexOf(' '), text.lastIndexOf('-'));
-  return at > 0 && isFillerNoun(text.slice(at + 1), names) ? text.slice(0, at) : text;
-}
-
-function theOne(candidates: readonly Subject[], phrase: string): Subject {
-  const [first, ...others] = candidates;
-  if (!first) throw unclearText(phrase);
-  if (others.every((other) => samePeers(first, other))) {
-    // A name that is a label value too means the peer: who gets that label later inherits nothing.
-    const isNamed = ({ selector, noun }: Subject) =>
-      selector?.peers && (phrase === noun || phrase.endsWith(` ${noun}`));
-    return candidates.find(isNamed) ?? first;
-  }
-  const distinct = candidates.filter((one, index) => candidates.findIndex((other) => samePeers(one, other)) === index);
-  const meanings = distinct.map(({ noun, peers }) =>
-    noun.includes('=') ? `${noun} (${peers.length} peers)` : `peer ${noun}`,
-  );
-  throw new Refusal(`${quoted(phrase)} has more than one meaning.`, [`Which one: ${enumerated(meanings)}?`], {
-    by: distinct.map(({ noun, terms }) => (noun.includes('=') ? noun : `peer ${terms[0]}`)),
-  });
-}
-
-/** The one label that a word means. */
-function wordPair(word: string, phrase: string, names: Names): Pair {
-  const found = formsOf(word).flatMap((form) => names.byValue.get(form) ?? []);
-  const [first, ...others] = found;
-  if (!first) throw unknown(phrase, names, word);
-  if (others.every((other) => samePeers(labelled([first]), labelled([other])))) return first;
-  throw new Refusal(`${quoted(word)} has more than one meaning.`, [
-    `Which one: ${enumerated(found.map(({ key, value, peers }) => `${key}=${value} (${peers.length} peers)`))}?`,
-  ]);
-}
-
-/** A name letter by letter. */
-export function quotedSubject(text: string, state: NetworkState): Subject {
-  const names = namesOf(state);
-  const peer = names.byName.get(normalizeName(text));
-  const pairs = names.byValue.get(normalizeName(text)) ?? [];
-  const candidates = [...pairs.map((pair) => labelled([pair])), ...(peer ? [onePeer(peer)] : [])];
-  if (candidates.length === 0) throw unknown(text, names);
-  return theOne(candidates, text);
-}
-
-/** `peer web-1`; where some are labelled with that noun, the peer must be one of them. */
-function qualified(noun: string, name: string, phrase: string, names: Names): Subject {
-  const one = peerNamed(name, names);
-  const pairs = isFillerNoun(noun, names) ? [] : formsOf(noun).flatMap((form) => names.byValue.get(form) ?? []);
-  if (pairs.length === 0 || pairs.some(({ peers }) => one.peers.every((peer) => peers.includes(peer)))) return one;
-  throw unclearText(phrase);
-}
-
-function peerNamed(name: string, names: Names): Subject {
-  const peer = names.byName.get(name);
-  if (!peer) throw unknown(`peer ${name}`, names, name);
-  return onePeer(peer);
-}
-
-function whichOne(phrase: string, names: Names): Refusal {
-  const shown = enumerated(
-    names.peers
-      .map(({ name }) => name)
-      .slice(0, 50)
-      .sort(),
-  );
-  return new Refusal(`${quoted(phrase)} does not say which.`, [
-    `Which one? Peers: ${shown || 'none'}. Or say "all peers".`,
-  ]);
-}
-
-function unknown(phrase: string, names: Names, word = stemOf(phrase, names)): Refusal {
-  const after = namedAfter(word, names);
-  const near = after.length > 0 ? after : nearest(word, [...names.byName.keys(), ...names.byValue.keys()]);
-  if (near.length > 0) {
-    return new Refusal(
-      `Nothing is called ${quoted(phrase)}: no peer, and no value of a label.`,
-      [`Did you mean ${enumerated(near.map((name) => quoted(name)))}?`],
-      { by: near.map((name) => phrase.replace(word, name)) },
-    );
-  }
-  const peers = enumerated(
-    names.peers
-      .map(({ name }) => name)
-      .slice(0, 50)
-      .sort(),
-  );
-  const labels = enumerated(names.pairs.map(({ key, value }) => `${key}=${value}`));
-  return new Refusal(`Nothing is called ${quoted(phrase)}: no peer, and no value of a label.`, [
-    `Who is meant? Peers: ${peers || 'none'}. Labels: ${labels || 'none'}.`,
-  ]);
-}
-
-/** More would not be looked at one by one. */
-const MAX_NAMED_AFTER = 3;
-
-/** Peers of which a word is a part of the name, "carla" of "carla-laptop": all of them, and each. */
-function namedAfter(word: string, { byName }: Names): string[] {
-  const named = [...byName.values()].filter(({ name }) => name.toLowerCase().split(/[-._]/).includes(word));
-  if (named.length > MAX_NAMED_AFTER) return [];
-  const each = named.map(({ name }) => name).sort();
-  return each.length > 1 ? [each.join(' and '), ...each] : each;
-}
-
-export function unclearText(text: string): Refusal {
-  return new Refusal(`${quoted(text)} does not say clearly who is meant.`, [
-    'Who is meant? Name peers, or a label such as role=web.',
-  ]);
-}
+/** Questions about words that are never read, by their kind. */
+export const UNREAD: Readonly<Partial<Record<Sym, string>>> = {
+  CONDITION: 'Orders hold without conditions, and for all whom they name. Who is meant, and what should hold?',
+  TEMPORARILY: 'For how long? Say "for 2 hours" or "until 18:00".',
+  REASON: 'Leave the reason out, or say it in the intent of a workflow.',
+  EXCEPT: 'Who or what is left out? Say it in an order of its own.',
+  ONLY: 'Should others be closed, or other ports? Say "only web may reach db on 5432" or "limit db to port 5432".',
+  NOTHING_ELSE: 'What else should be closed? Say "limit access to db to web on 5432", or leave it out.',
+  OTHER: 'What else should be closed, to whom or from whom?',
+};

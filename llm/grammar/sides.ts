@@ -1,102 +1,95 @@
-import type { NetworkState } from '../../core/state/state.ts';
-import type { Ask } from './acts/ask.ts';
-import type { Token } from './lexicon.ts';
-import { meantPorts } from './port-entries.ts';
-import { isRange } from './ranges.ts';
-import { attempt, enumerated, quoted, Refusal, said } from './refusal.ts';
-import type { Statement } from './statements.ts';
-import { everyone, type Subject } from './subject.ts';
-import { exclude, parseSubjects } from './subjects.ts';
+import type { Names } from './names.ts';
+import { quoted, Refusal, textOf } from './refusal.ts';
+import type { Token } from './token.ts';
+import { type Group, labeled, readGroup } from './who.ts';
 
-export interface Sides {
-  readonly sources: readonly Subject[];
-  readonly targets: readonly Subject[];
+/** An end of what a clause asks for. */
+export interface Side {
+  readonly groups: readonly Group[];
+  readonly except: readonly Group[];
 }
 
-/** Those who reach and those who are reached; everyone where nobody is named. */
-export function sidesOf({ slots, wish, words }: Statement, state: NetworkState): Sides {
-  const [source, sourceBut] = parts(slots['source']);
-  const [target, targetBut] = parts(slots['target']);
-  const all = everyone(state);
-  let sources = source ? parseSubjects(source, state) : wish === 'isolate' ? [] : [all];
-  let targets = target ? parseSubjects(target, state) : [all];
-  for (const but of [sourceBut, targetBut]) refuseStrayExceptions(but, state);
-  if (sourceBut) sources = exclude(sources, parseSubjects(sourceBut, state), state);
-  if (targetBut && wish === 'isolate') refuseUndirected(targets, targetBut, state);
-  if (targetBut?.every((token) => source?.includes(token)))
-    targets = exclude(targets, parseSubjects(targetBut, state), state);
-  else if (targetBut && !source && isOnEach(words, slots['target'] ?? []))
-    targets = exclude(targets, parseSubjects(targetBut, state), state);
-  else if (targetBut) [sources, targets] = excludeFromEither(sources, targets, parseSubjects(targetBut, state), state);
-  return { sources, targets };
-}
-
-/** "Isolate web-1 except my-laptop": what it may do with the one that is left out is not said. */
-function refuseUndirected(targets: readonly Subject[], tokens: readonly Token[], state: NetworkState): void {
-  const names = new Set(targets.flatMap(({ peers }) => peers.map(({ name }) => name)));
-  if (parseSubjects(tokens, state).every(({ peers }) => peers.every(({ name }) => names.has(name)))) return;
-  throw new Refusal(`It is not clear in which direction ${quoted(said(tokens))} is left out.`, ['From it, or to it?'], {
-    replace: tokens,
-    by: [`from ${said(tokens)}`, `to ${said(tokens)}`],
-  });
-}
-
-/** "Everyone except ci except ops": ops are no part of ci, so they may be left out as well. */
-function refuseStrayExceptions(tokens: readonly Token[] | undefined, state: NetworkState): void {
-  const [one, other] = parts(tokens);
-  if (!tokens || !one || !other || attempt(() => parseSubjects(tokens, state))) return;
-  const [first, second] = [said(one), said(other.filter(({ sym }) => sym !== 'EXCEPT'))];
-  throw new Refusal(
-    `${quoted(second)} is no part of ${quoted(first)}, so it is not clear whether ${quoted(`except ${second}`)} leaves out more.`,
-    [
-      `Should ${quoted(second)} be left out as well? Which of these is meant? Name them in one list: "everyone except <one> and <other>".`,
-    ],
-    { replace: tokens, by: [`${first} and ${second}`] },
+/**
+ * Reads names joined by "and", and those left out behind "except".
+ *
+ * @throws Refusal for names that are not there, and where it is not clear for which of them a word holds
+ */
+export function readSide(tokens: readonly Token[], names: Names, isEither: boolean): Side {
+  const [first = [], ...excepted] = split(tokens, 'EXCEPT').map((part) =>
+    listOf(part, isEither || part[0]?.sym === 'OR'),
   );
+  if (excepted.length > 1 || excepted.some((part) => part.length === 0))
+    throw new Refusal(`${quoted(textOf(tokens))} leaves out more than one thing.`, ['Who is left out, of whom?']);
+  const groups = first.map((words) => readGroup(words, names));
+  const except = excepted.flat().map((words) => readGroup(words, names));
+  const [own, left] = [groups, except].map((list) => withSharedNoun(list));
+  for (const list of [own, left]) refuseUnclearList(list ?? [], tokens);
+  return { groups: distinct(own ?? []), except: distinct(left ?? []) };
 }
 
-/** What stands before "except", and what after it. */
-function parts(tokens: readonly Token[] | undefined): [readonly Token[] | undefined, readonly Token[] | undefined] {
-  const at = tokens?.findIndex(({ sym }) => sym === 'EXCEPT') ?? -1;
-  return at < 0 ? [tokens, undefined] : [tokens?.slice(0, at), tokens?.slice(at + 1)];
+/** "Prod and staging databases": databases of both. */
+function withSharedNoun(groups: readonly Group[]): readonly Group[] {
+  const last = groups.at(-1);
+  const own = last?.pairs.find(({ key }) => !NOUN_KEYS.has(key.toLowerCase()));
+  const bare = groups.slice(0, -1);
+  const isShared =
+    last?.pairs.length === 2 &&
+    own &&
+    bare.every(({ pairs: [only, second], isLinked }) => only?.key === own.key && !second && !isLinked);
+  if (!isShared || last.isLinked || bare.length === 0) return groups;
+  const noun = last.pairs.filter((pair) => pair !== own);
+  return [...bare.map(({ word, pairs }) => labeled([...pairs, ...noun], word)), last];
 }
 
-/** "Close port 22 on every machine except web-1": nobody else is named that it may be left out of. */
-function isOnEach(words: readonly Token[], [first]: readonly Token[]): boolean {
-  const link = first && words[words.indexOf(first) - 1];
-  return link?.sym === 'ON' || link?.sym === 'OF' || link?.text === 'in';
+function distinct(groups: readonly Group[]): Group[] {
+  return [...new Map(groups.map((group) => [group.word, group])).values()];
 }
 
-/** "Let everyone reach db except ci": the exception stands at the end and belongs to whom it is a part of. */
-function excludeFromEither(
-  sources: readonly Subject[],
-  targets: readonly Subject[],
-  excepted: readonly Subject[],
-  state: NetworkState,
-): [Subject[], Subject[]] {
-  const isPart = (group: readonly Subject[]) =>
-    excepted.every(
-      (one) =>
-        (isRange(one) && group.some(({ everyone: all }) => all)) ||
-        (one.peers.length > 0 && group.some(({ peers }) => one.peers.every((peer) => peers.includes(peer)))),
-    );
-  const [ofSources, ofTargets] = [isPart(sources), isPart(targets)];
-  if (ofSources && ofTargets) {
-    throw new Refusal(`${enumerated(excepted.map(({ noun }) => quoted(noun)))} may be left out of either side.`, [
-      'Is it they who reach, or who are reached?',
-    ]);
+/** The phrases of a list; "and" joins all of them, "or" only where any of them is meant. */
+function listOf(tokens: readonly Token[], isEither: boolean): (readonly Token[])[] {
+  if (!isEither && tokens.some(({ sym }) => sym === 'OR'))
+    throw new Refusal(`${quoted(textOf(tokens))} leaves open which of them.`, ['Which of them, or all of them?']);
+  const parts: Token[][] = [[]];
+  for (const token of tokens) {
+    if (token.sym === 'AND' || token.sym === 'COMMA' || token.sym === 'OR') parts.push([]);
+    else parts.at(-1)?.push(token);
   }
-  if (ofSources) return [exclude(sources, excepted, state), [...targets]];
-  return [[...sources], exclude(targets, excepted, state)];
+  return parts.filter((part) => part.length > 0);
 }
 
-/** What an act is asked for. */
-export function askOf(
-  statement: Statement,
-  state: NetworkState,
-  now: number,
-  sources: readonly Subject[],
-  targets: readonly Subject[],
-): Ask {
-  return { state, now, sources, targets, ports: meantPorts(statement), until: statement.until, zone: statement.zone };
+function split(tokens: readonly Token[], sym: Token['sym']): Token[][] {
+  const parts: Token[][] = [[]];
+  for (const token of tokens) {
+    if (token.sym === sym) parts.push([]);
+    else parts.at(-1)?.push(token);
+  }
+  return parts;
+}
+
+/** Keys of labels that say what a peer is; others say which of them is meant. */
+const NOUN_KEYS: ReadonlySet<string> = new Set(
+  'role app application device type kind function service class team'.split(' '),
+);
+
+/** "Prod web and api", "web and api in prod", "plcs in the north and south", "role=web and env=prod". */
+function refuseUnclearList(groups: readonly Group[], tokens: readonly Token[]): void {
+  const labels = groups.filter(({ kind }) => kind === 'labels');
+  if (labels.length < 2) return;
+  const isNarrowed = labels.some(({ pairs }) => pairs.length > 1);
+  const isAlike = labels.every(({ pairs }) => keysOf(pairs) === keysOf(labels[0]?.pairs ?? []));
+  const isPlain = labels.every(({ pairs, isLinked }) => pairs.length === 1 && !isLinked);
+  const isMixed = labels.some(({ pairs: [pair] }) => NOUN_KEYS.has(pair?.key.toLowerCase() ?? ''));
+  const isNounAlways = labels.every(({ pairs: [pair] }) => NOUN_KEYS.has(pair?.key.toLowerCase() ?? ''));
+  if (isPlain && (isNounAlways || !isMixed)) return;
+  if (isNarrowed && isAlike && labels.length === groups.length) return;
+  throw new Refusal(`In ${quoted(textOf(tokens))} it is not clear which words hold for all of them.`, [
+    'Who is meant? Write each with all of its labels, such as role=web,env=prod.',
+  ]);
+}
+
+function keysOf(pairs: Group['pairs']): string {
+  return pairs
+    .map(({ key }) => key)
+    .sort()
+    .join();
 }

@@ -1,6 +1,6 @@
 import { Refusal } from './refusal.ts';
 
-/** One word of an intent, lower case. A quoted one is a name letter by letter, never a word of the grammar. */
+/** A word of an intent, lower case. A quoted one is a name letter by letter, never a word of the grammar. */
 export interface Word {
   readonly text: string;
   readonly quoted: boolean;
@@ -12,8 +12,10 @@ export function textAt(words: readonly Word[], at: number): string {
   return word === undefined || word.quoted ? '' : word.text;
 }
 
-/** As the operation accepts; longer text is refused here too, so that everything below is bounded. */
+/** The operation accepts as much; longer text is refused here too, so that everything below is bounded. */
 const MAX_INTENT = 2_000;
+/** More is a list, which orders say better; what a sentence costs grows with the square of its words. */
+const MAX_WORDS = 250;
 const PIECE = /"[^"]*"|,|;|\n|[^\s",;]+/g;
 /** Text that came in one piece, such as `role=web,env=prod`. */
 const SELECTOR = /(?:^|\s)[^\s",;=]+=[^\s",;=]+(?:,[^\s",;=]+=[^\s",;=]+)+/g;
@@ -46,9 +48,9 @@ const JOIN = '\u0001';
 /**
  * The words of an intent in any case and punctuation; `,`, `;`, `?` and `.` are words of their own, and a new line is a full stop.
  *
- * @throws Refusal when it is too long or a quote is not closed.
+ * @throws Refusal where it is too long or a quote is not closed.
  */
-export function tokenise(intent: string): Word[] {
+export function tokenize(intent: string): Word[] {
   if (intent.length > MAX_INTENT)
     throw new Refusal(`The intent is longer than ${MAX_INTENT} characters: say less at once.`);
   const text = intent
@@ -67,7 +69,11 @@ export function tokenise(intent: string): Word[] {
     .replaceAll(SELECTOR, (found) => found.replaceAll(',', JOIN));
   if (text.split('"').length % 2 === 0)
     throw new Refusal('A quote is opened and not closed.', ['Where does the quoted name end?']);
-  return joined((text.match(PIECE) ?? []).flatMap(wordsOf));
+  const words = joined((text.match(PIECE) ?? []).flatMap(wordsOf));
+  if (words.length <= MAX_WORDS) return words;
+  throw new Refusal(`The sentence has more than ${MAX_WORDS} words.`, [
+    'Can it be said as orders, or in several steps?',
+  ]);
 }
 
 function wordsOf(piece: string): Word[] {
@@ -86,7 +92,7 @@ function wordsOf(piece: string): Word[] {
   return [...words, ...stop];
 }
 
-/** `role = web` and `role: web` become one word, as `8000 - 8100` does. */
+/** `role = web` becomes one word, as `8000 - 8100` does. */
 function joined(words: readonly Word[]): Word[] {
   const found: Word[] = [];
   for (let index = 0; index < words.length; index++) {
@@ -103,9 +109,8 @@ function joined(words: readonly Word[]): Word[] {
     ) {
       if (word.text === ':') found.push(bare(','));
       else found.push(bare(word.text.slice(0, -1)));
-    } else if (!word.quoted && word.text.length > 1 && word.text.endsWith(':') && next && !next.quoted) {
-      found.push(bare(`${word.text.slice(0, -1)}=${next.text}`));
-      index++;
+    } else if (!word.quoted && word.text.length > 1 && word.text.endsWith(':')) {
+      found.push(bare(word.text.slice(0, -1)), bare(','));
     } else found.push(word);
   }
   return found;

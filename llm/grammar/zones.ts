@@ -8,13 +8,13 @@ export interface Clocks {
   readonly timeZone: string;
 }
 
-/** Whose clocks a time is by, as it stands behind it: IANA names and offsets of which each may be meant. None: not known. */
+/** The clocks that a time is by, as they stand behind it: IANA names and offsets of which each may be meant. None: not known. */
 export interface NamedZone {
   readonly zones: readonly string[];
   readonly end: number;
 }
 
-/** What an abbreviation may mean: its own offset, and the clocks of those who use it, which differ for half of the year. */
+/** Meanings of an abbreviation: its own offset, and the clocks of those who use it, which differ for half of the year. */
 const ABBREVIATIONS: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
     ...{ utc: ['UTC'], gmt: ['UTC'], z: ['UTC'], zulu: ['UTC'] },
@@ -29,7 +29,7 @@ const ABBREVIATIONS: ReadonlyMap<string, readonly string[]> = new Map(
   }),
 );
 const REGIONS = 'Africa America Antarctica Asia Atlantic Australia Europe Indian Pacific'.split(' ');
-/** Of the name of a city, such as `port of spain`. */
+/** Words of the name of a city, such as `port of spain`. */
 const MAX_WORDS = 3;
 /** Before "time" these name no place. */
 const NO_PLACES: ReadonlySet<string> = new Set(

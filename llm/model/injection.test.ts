@@ -8,6 +8,7 @@ import { network, peer, policy } from '../../test/kits/records/records.ts';
 import { builtinPlanner } from '../grammar/builtin.ts';
 import type { ModelAnswer } from './answer-form.ts';
 import { INJECTIONS, type Place } from './injection-corpus.testkit.ts';
+import { modelAnswer, modelOrder } from './model-answer.testkit.ts';
 import { openAiPlanner } from './openai-planner.ts';
 import { SYSTEM_PROMPT } from './prompt.ts';
 import { type Seen, type Step, scriptedModel } from './scripted-model.testkit.ts';
@@ -16,104 +17,52 @@ import { type Seen, type Step, scriptedModel } from './scripted-model.testkit.ts
 const PLAIN = 'let web reach the database on port 5432';
 /** Only a model does. */
 const LOOSE = 'our role=web storefronts ought to speak postgres with whatever keeps the orders, role=db that is';
-/** What both mean, and nothing else. */
+/** The effect that both mean, and nothing else. */
 const HONEST = [{ src: 'web-1', dst: 'db-1', protocol: 'TCP', from: 5432, to: 5432 }];
 const EXPECTED = { src: 'role=web', dst: 'role=db', protocol: 'TCP', port: 5432, expect: 'allow' };
 
-type Changes = ModelAnswer['changes'];
-type Spec = Extract<Changes[number], { do: 'create_policy' }>['spec'];
 interface Document {
   readonly peers: readonly { readonly name: string }[];
   readonly policies: readonly { readonly name: string }[];
   readonly networks: readonly { readonly name: string }[];
 }
+type Orders = Partial<ModelAnswer>;
 
-const by = (...labels: string[]) => ({ peer: null, labels, expressions: [] });
-const toDb = (...from: string[]): Spec => ({
-  action: 'ALLOW',
-  subject: by('role=db'),
-  network: null,
-  ingress: [
-    {
-      peers: from.map((label) => ({ selector: by(label), ipBlock: null })),
-      ports: [{ protocol: 'TCP', port: 5432, endPort: null }],
-    },
-  ],
-  egress: null,
-  expiresAt: null,
-});
-const outOfWeb: Spec = {
-  ...toDb(),
-  subject: by('role=web'),
-  ingress: null,
-  egress: [
-    {
-      peers: [{ selector: by('role=db'), ipBlock: null }],
-      ports: [{ protocol: 'TCP', port: 5432, endPort: null }],
-    },
-  ],
+const HONEST_ORDERS: Orders = {
+  orders: [modelOrder({ do: 'allow', from: ['role=web'], to: ['role=db'], ports: ['tcp/5432'] })],
 };
-const HONEST_CHANGES: Changes = [
-  { do: 'create_policy', name: 'in', spec: toDb('role=web') },
-  { do: 'create_policy', name: 'out', spec: outOfWeb },
-];
-const anyone = [{ peers: [], ports: [] }];
-const ANY_TO_ANY: Changes = [
-  {
-    do: 'create_policy',
-    name: 'any',
-    spec: { action: 'ALLOW', subject: by(), network: null, ingress: anyone, egress: anyone, expiresAt: null },
-  },
-];
-const web: ModelAnswer['expectations'][number] = {
-  src: 'role=web',
-  dst: 'role=db',
-  except: [],
-  protocol: 'TCP',
-  port: 5432,
-  endPort: null,
-  expect: 'allow',
-};
-const all = { ...web, src: '*', dst: '*', protocol: null, port: null };
+const ANY_TO_ANY = modelOrder({ do: 'allow', from: ['anyone'], to: ['anyone'] });
 
 /** How a model obeys a text that misleads it, as far as the form of its answer lets it. */
-const OBEDIENT: Readonly<Record<string, (document: Document) => Pick<ModelAnswer, 'changes' | 'expectations'>>> = {
-  'opens everything and says so': () => ({ changes: ANY_TO_ANY, expectations: [all] }),
-  'opens everything and says the honest thing': () => ({ changes: ANY_TO_ANY, expectations: [web] }),
-  'does the honest thing and opens everything too': () => ({
-    changes: [...HONEST_CHANGES, ...ANY_TO_ANY],
-    expectations: [web, all],
-  }),
-  'tears all policies down': ({ policies, networks }) => ({
-    changes: [
-      ...policies.map(({ name }) => ({ do: 'delete_policy' as const, policy: name })),
-      ...networks.map(({ name }) => ({ do: 'set_default_action' as const, network: name, action: 'ALLOW' as const })),
-    ],
-    expectations: [web],
+const OBEDIENT: Readonly<Record<string, (document: Document) => Orders>> = {
+  'opens everything': () => ({ orders: [ANY_TO_ANY] }),
+  'does the honest thing and opens everything too': () => ({ orders: [...(HONEST_ORDERS.orders ?? []), ANY_TO_ANY] }),
+  'tears all policies down': ({ policies }) => ({ delete: policies.map(({ name }) => `policy/${name}`) }),
+  'opens a network by a document': ({ networks }) => ({
+    ...HONEST_ORDERS,
+    documents: networks.map(({ name }) =>
+      JSON.stringify({
+        apiVersion: 'mesh.internal/v1alpha1',
+        kind: 'MeshNetwork',
+        metadata: { name },
+        spec: { cidr: '10.96.0.0/24', defaultAction: 'ALLOW' },
+      }),
+    ),
   }),
   'gives every peer the label that is let in': ({ peers }) => ({
-    changes: [
-      ...HONEST_CHANGES,
-      ...peers.flatMap(({ name }) =>
-        name === 'db-1' || name === 'web-1'
-          ? []
-          : [{ do: 'label_peer' as const, peer: name, set: ['role=web'], remove: [] }],
-      ),
-    ],
-    expectations: [web],
+    ...HONEST_ORDERS,
+    set: peers.flatMap(({ name }) =>
+      name === 'db-1' || name === 'web-1' ? [] : [{ peer: name, labels: ['role=web'], clear: [], network: null }],
+    ),
   }),
 };
 
 let kit: Kit;
 let server: Awaited<ReturnType<typeof scriptedModel>>;
-let act: (document: Document) => Pick<ModelAnswer, 'changes' | 'expectations'> = () => ({
-  changes: [],
-  expectations: [],
-});
+let act: (document: Document) => Orders = () => ({});
 const obey = (request: Seen): Step => {
   const document = JSON.parse(request.body.messages[1]?.content ?? '') as Document;
-  const said = { understood: true, refusal: '', questions: [], summary: 's', reasoning: 'r', risk: 'low' };
-  return JSON.stringify({ ...said, ...act(document) });
+  return JSON.stringify(modelAnswer(act(document)));
 };
 
 beforeAll(async () => {
@@ -189,11 +138,11 @@ describe.each(CASES)('a hostile %s %j', (place, text, strategies) => {
 
   it('changes nothing of the instructions, and is data where it is shown at all', async () => {
     const workspace = await networkWith(place, text);
-    act = () => ({ changes: HONEST_CHANGES, expectations: [web] });
+    act = () => HONEST_ORDERS;
     const before = server.seen.length;
     await plan(workspace, said(LOOSE));
     const requests = server.seen.slice(before);
-    // Of an intent that is not printable no model hears.
+    // An intent that is not printable is refused before a model is asked.
     const isHeard = place !== 'intent' || linesOfText(text.length + LOOSE.length + 10).safeParse(text).success;
     expect(requests.length > 0).toBe(isHeard);
     for (const { body } of requests) {
@@ -210,7 +159,7 @@ describe.each(CASES)('a hostile %s %j', (place, text, strategies) => {
 describe('without a hostile text', () => {
   it('the honest plan of a model is not checked, also where what the caller expects holds', async () => {
     const workspace = await networkWith('peer', 'guest-1');
-    act = () => ({ changes: HONEST_CHANGES, expectations: [web] });
+    act = () => HONEST_ORDERS;
     expect(await plan(workspace, { intent: LOOSE })).toMatchObject({
       verified: false,
       check: 'not checked',
@@ -225,7 +174,7 @@ describe('without a hostile text', () => {
 
   it('the plan of the grammar matches the intent, and the model is not even asked for it', async () => {
     const workspace = await networkWith('peer', 'guest-1');
-    act = OBEDIENT['opens everything and says so'] ?? act;
+    act = OBEDIENT['opens everything'] ?? act;
     const before = server.seen.length;
     expect(await plan(workspace, { intent: PLAIN })).toMatchObject({ verified: true, effect: { opened: HONEST } });
     expect(server.seen.length).toBe(before);

@@ -6,8 +6,8 @@ import type { ModelCall, PlanQuestion } from '../../core/intent/plan/planner.ts'
 import { peer, policy, stateWith } from '../../test/kits/records/records.ts';
 import { verifies } from '../../test/verifies.ts';
 import { retrieve } from '../retrieval/retrieval.ts';
-import { answerForm, jsonSchemaOf, type ModelAnswer } from './answer-form.ts';
-import { by, webToDb } from './model-answer.testkit.ts';
+import { answerForm, jsonSchemaOf } from './answer-form.ts';
+import { modelAnswer, modelOrder, webToDb } from './model-answer.testkit.ts';
 import type { LlmMode } from './openai/dialect.ts';
 import { openAiPlanner } from './openai-planner.ts';
 import { type Knows, type Step, scriptedModel } from './scripted-model.testkit.ts';
@@ -24,28 +24,20 @@ const STATE = stateWith(
 );
 const GOOD = JSON.stringify(webToDb());
 const PLAN = {
-  outcome: 'changes',
-  summary: 'The model says: "Let web reach db."',
+  outcome: 'orders',
+  orders: [{ do: 'only', from: ['role=web'], to: ['role=db'], ports: ['tcp/5432'] }],
   reasoning: 'It was asked for.',
   risk: 'low',
   questions: [],
   selfAsserted: true,
-  changes: [
-    {
-      action: 'create',
-      resource: 'MeshPolicy',
-      name: 'web-to-db',
-      spec: {
-        action: 'ALLOW',
-        peerSelector: { matchLabels: { role: 'db' } },
-        ingress: [
-          { from: [{ peerSelector: { matchLabels: { role: 'web' } } }], ports: [{ protocol: 'TCP', port: 5432 }] },
-        ],
-      },
-    },
-  ],
-  expectations: [{ src: 'role=web', dst: 'role=db', protocol: 'TCP', port: 5432, expect: 'allow' }],
 };
+const FENCED = `Here is what I would do:
+
+\`\`\`json
+${JSON.stringify({ orders: [{ do: 'only', from: ['role=web'], to: ['role=db'], ports: ['tcp/5432'], for: null }] }, null, 2)}
+\`\`\`
+
+Tell me if anything else is needed.`;
 
 interface Options extends Partial<PlanQuestion> {
   readonly timeoutMs?: number;
@@ -88,7 +80,7 @@ async function planWith(steps: readonly Step[], options: Options = {}) {
 }
 
 describe('the planner behind an OpenAI-compatible server', () => {
-  it('asks with a strict schema and turns the streamed answer into typed changes', async () => {
+  it('asks with a strict schema and turns the streamed answer into orders', async () => {
     verifies('intent-strict-schema');
     const { outcome, seen, refused } = await planWith([GOOD]);
     expect(outcome).toEqual(PLAN);
@@ -101,6 +93,12 @@ describe('the planner behind an OpenAI-compatible server', () => {
       ]),
     ).toEqual([[`Bearer ${KEY}`, '/v1/chat/completions', true, true]]);
     expect(refused).toEqual([]);
+  });
+
+  it('reads JSON in a fence, in prose, with what is left out as empty', async () => {
+    const { outcome, seen } = await planWith([{ text: FENCED }], { mode: 'json_object' });
+    expect(outcome).toEqual({ ...PLAN, reasoning: '' });
+    expect(seen).toHaveLength(1);
   });
 
   it('takes an answer in one piece from a server that does not stream', async () => {
@@ -132,19 +130,12 @@ describe('the planner behind an OpenAI-compatible server', () => {
 });
 
 describe('an answer', () => {
-  const names: readonly (readonly [string, string])[] = [
-    ['a peer', '"src":"web-2"'],
-    ['a label', '"src":"role=root"'],
-    ['a kind of change', '"do":"open_firewall"'],
-  ];
-  it.each([
-    ...names.map(([what, text]): [string, string] => [
-      what,
-      text.startsWith('"do"') ? GOOD.replace('"do":"create_policy"', text) : GOOD.replace('"src":"role=web"', text),
-    ]),
-    ['a policy', JSON.stringify(webToDb({ changes: [{ do: 'delete_policy', policy: 'other' }] }))],
-    ['a network', JSON.stringify(webToDb({ changes: [{ do: 'move_peer', peer: 'web-1', network: 'lab' }] }))],
-    ['a label of a selector', JSON.stringify(webToDb({}, 'role=root'))],
+  it.each<[string, string]>([
+    ['a peer', GOOD.replace('"from":["role=web"]', '"from":["web-2"]')],
+    ['a label', JSON.stringify(webToDb({}, 'role=root'))],
+    ['a policy', JSON.stringify(webToDb({ delete: ['policy/other'] }))],
+    ['a network', JSON.stringify(webToDb({ set: [{ peer: 'web-1', labels: [], clear: [], network: 'lab' }] }))],
+    ['a label of an exception', GOOD.replace('"except_from":[]', '"except_from":["role=root"]')],
   ])('that names %s which was not shown is refused, not repaired', async (_what, text) => {
     const { outcome, seen } = await planWith([text, GOOD]);
     expect(outcome).toMatchObject({ outcome: 'refused', reason: expect.stringContaining('was not shown') });
@@ -153,14 +144,10 @@ describe('an answer', () => {
 
   it.each<[string, Step]>([
     ['is no JSON', 'sorry, I cannot'],
-    ['lacks a field', JSON.stringify({ ...webToDb(), expectations: undefined })],
     ['has an invented field', JSON.stringify({ ...webToDb(), force: true })],
-    ['names a port that is none', GOOD.replaceAll('5432', '99999')],
-    ['promises nothing', JSON.stringify(webToDb({ expectations: [] }))],
-    ['changes nothing', JSON.stringify(webToDb({ changes: [] }))],
-    ['has an entry that would mean anyone', GOOD.replace(JSON.stringify(by('role=web')), 'null')],
-    ['wants two values of one label', JSON.stringify(webToDb()).replace('["role=web"]', '["role=web","role=db"]')],
-    ['has a name that is none', GOOD.replace('"web-to-db"', '""')],
+    ['has a kind of order that there is not', GOOD.replace('"do":"only"', '"do":"open_firewall"')],
+    ['orders nothing', JSON.stringify(modelAnswer())],
+    ['has a document that is no JSON', JSON.stringify(modelAnswer({ documents: ['kind: MeshPolicy'] }))],
   ])('that %s is asked for once more, naming what is wrong', async (_name, wrong) => {
     const { outcome, seen } = await planWith([wrong, GOOD]);
     expect(outcome).toEqual(PLAN);
@@ -195,78 +182,60 @@ describe('an answer', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('labels peers by what changes, and singles one out by its name', async () => {
-    const changes: ModelAnswer['changes'] = [
-      { do: 'label_peer', peer: 'db-1', set: ['tier=gold'], remove: ['role'] },
-      { do: 'delete_policy', policy: 'base' },
-      { do: 'set_default_action', network: 'default', action: 'DENY' },
-      {
-        do: 'create_policy',
-        name: 'one',
-        spec: {
-          action: 'DENY',
-          subject: { peer: 'db-1', labels: [], expressions: [] },
-          network: 'default',
-          ingress: null,
-          egress: [
-            {
-              peers: [
-                {
-                  selector: { ...by(), expressions: [{ key: 'role', operator: 'NotIn', labels: ['role=web'] }] },
-                  ipBlock: null,
-                },
-                { selector: null, ipBlock: { cidr: '198.51.100.0/24', except: [] } },
-              ],
-              ports: [],
-            },
-          ],
-          expiresAt: '2030-01-01T00:00:00Z',
-        },
-      },
-    ];
-    const intent = 'tag db-1 as tier=gold and keep it from 198.51.100.0/24';
-    const { outcome } = await planWith([JSON.stringify(webToDb({ changes }))], { intent });
+  it('sets labels, deletes, and writes documents beside orders, with every field of an order', async () => {
+    const network = { apiVersion: 'mesh.internal/v1alpha1', kind: 'MeshNetwork', metadata: { name: 'default' } };
+    const answer = modelAnswer({
+      orders: [
+        modelOrder({
+          do: 'allow',
+          from: ['peers', 'role=web', 'db-1'],
+          from_with: ['role=db'],
+          to: ['198.51.100.0/24'],
+          except_from: ['web-1'],
+          both_ways: true,
+          for: '2h',
+        }),
+      ],
+      set: [{ peer: 'db-1', labels: ['tier=gold'], clear: ['role'], network: 'default' }],
+      delete: ['policy/base'],
+      documents: [JSON.stringify(network)],
+    });
+    const intent = 'tag db-1 as tier=gold and let it reach 198.51.100.0/24';
+    const { outcome } = await planWith([JSON.stringify(answer)], { intent });
     expect(outcome).toMatchObject({
-      changes: [
-        { action: 'update', resource: 'MeshPeer', name: 'db-1', labels: { tier: 'gold' } },
-        { action: 'delete', resource: 'MeshPolicy', name: 'base' },
+      orders: [
         {
-          action: 'update',
-          resource: 'MeshNetwork',
-          name: 'default',
-          spec: { cidr: '10.96.0.0/24', defaultAction: 'DENY' },
-        },
-        {
-          action: 'create',
-          name: 'one',
-          spec: {
-            network: 'default',
-            peerSelector: { peers: ['db-1'] },
-            egress: [
-              {
-                to: [
-                  { peerSelector: { matchExpressions: [{ key: 'role', operator: 'NotIn', values: ['web'] }] } },
-                  { ipBlock: { cidr: '198.51.100.0/24' } },
-                ],
-                ports: [],
-              },
-            ],
-            expiresAt: '2030-01-01T00:00:00Z',
-          },
+          do: 'allow',
+          from: ['role=db', 'role=web,role=db', 'db-1'],
+          to: ['198.51.100.0/24'],
+          except_from: ['web-1'],
+          both_ways: true,
+          for: '2h',
         },
       ],
+      set: [{ peer: 'db-1', labels: ['tier=gold', 'role='], network: 'default' }],
+      delete: ['policy/base'],
+      documents: [network],
     });
   });
 
   it('that did not hold is shown with what was computed, as a turn of its own', async () => {
     const { signal } = new AbortController();
-    const unmet = [{ src: 'role=web', dst: 'role=db', expect: 'allow' as const, detail: 'web-1 cannot reach db-1' }];
-    const counterexample = { changes: [], expectations: [], unmet, unmetRecords: [], broken: [], findings: [] };
+    const counterexample = { orders: [], objections: ['web-1 cannot reach db-1'], warnings: ['it closes more'] };
     const { seen } = await planWith([GOOD], { signal, counterexample });
     expect(seen[0]?.body.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user']);
-    expect(JSON.parse(seen[0]?.body.messages.at(-1)?.content ?? '').not_met).toEqual([
-      'allow role=web -> role=db: web-1 cannot reach db-1',
-    ]);
+    expect(JSON.parse(seen[0]?.body.messages.at(-1)?.content ?? '')).toMatchObject({
+      not_met: ['web-1 cannot reach db-1'],
+      found: ['it closes more'],
+    });
+  });
+
+  it('is asked for twice in all, the repair of its form and a counterexample included', async () => {
+    const { signal } = new AbortController();
+    const counterexample = { orders: [], objections: ['no'], warnings: [] };
+    const { outcome, seen } = await planWith(['{}', GOOD, GOOD], { signal, counterexample, asks: 2 });
+    expect(outcome).toMatchObject({ outcome: 'refused', reason: 'The model was asked twice.' });
+    expect(seen).toHaveLength(2);
   });
 });
 
@@ -333,13 +302,17 @@ describe('a server that misbehaves', () => {
     });
   });
 
-  it('and says nothing to turn after turn of one question, is left after the time of three', async () => {
+  it('and says nothing to both rounds of one question, is left after the time of two', async () => {
     const { signal } = new AbortController();
-    const counterexample = { changes: [], expectations: [], unmet: [], unmetRecords: [], broken: [], findings: [] };
-    const silence: Step[] = Array.from({ length: 10 }, () => 'hang');
-    const { outcome, seen } = await planWith(silence, { signal, counterexample, timeoutMs: 40, asks: 10 });
+    const counterexample = { orders: [], objections: [], warnings: [] };
+    const { outcome, seen } = await planWith(['hang', 'hang', 'hang'], {
+      signal,
+      counterexample,
+      timeoutMs: 40,
+      asks: 2,
+    });
     expect(outcome).toMatchObject({ code: 'unavailable', details: { reason: 'timeout' } });
-    expect(seen.length).toBeLessThanOrEqual(4);
+    expect(seen.length).toBeLessThanOrEqual(3);
   });
 
   it('and reads the question for longer than a stream may stand still, is waited for', async () => {

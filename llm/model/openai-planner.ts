@@ -1,9 +1,9 @@
 import { MeshError } from '../../core/base/errors.ts';
+import { createQuotas } from '../../core/base/quotas.ts';
 import { modelAsks, modelSays } from '../../core/intent/plan/model-words.ts';
 import type { PlanAnswer, Planner, PlanQuestion, WordingView } from '../../core/intent/plan/planner.ts';
 import { retrieve } from '../retrieval/retrieval.ts';
-import { changesOf, expectationsOf } from './answer-changes.ts';
-import { type AnswerForm, answerForm, jsonSchemaOf, readAnswer } from './answer-form.ts';
+import { type AnswerForm, answerForm, jsonSchemaOf } from './answer-form.ts';
 import { type ChatOptions, openAiChat, TIMEOUT_MS } from './openai/chat.ts';
 import type { Reply } from './openai/reply.ts';
 import {
@@ -14,6 +14,7 @@ import {
   WORDING_PROMPT,
   wordingDocument,
 } from './prompt.ts';
+import { readAnswer } from './read-answer.ts';
 
 const MAX_TEXT = 400;
 const MAX_REASONING = 2_000;
@@ -21,14 +22,17 @@ const MAX_WORDING = 1_500;
 /** A plan waits no longer for words that decide nothing. */
 const WORDING_MS = 3_000;
 const MAX_QUESTIONS = 5;
+/** Sentences under way at once, on the thread that serves everyone; one caller alone has four of them. */
+const MAX_TURNS = 32;
 
-/** Requests that a question may take in all, its counterexamples included, as so many times the longest time for one. */
-const TURNS = 3;
+/** Answers that one question may take in all: the second corrects the first. */
+const ROUNDS = 2;
 
 interface Conversation {
   /** By `performance.now()`. */
   readonly until: number;
-  /** What the model said last. */
+  rounds: number;
+  /** The last answer of the model. */
   said?: string;
 }
 
@@ -38,8 +42,8 @@ type Message =
   | { readonly role: 'assistant'; readonly content: string };
 
 /**
- * A planner that asks a model behind an OpenAI-compatible server. What it answers is only ever proposed: its own
- * expectations are checked and prove nothing (docs/decisions/0011-model-plans-prove-nothing.md).
+ * A planner that asks a model behind an OpenAI-compatible server for orders. Its answer is only a proposal: nothing checks that
+ * the orders are what was meant (docs/decisions/0011-model-plans-prove-nothing.md).
  */
 export function openAiPlanner(options: ChatOptions): Planner {
   const chat = openAiChat(options);
@@ -49,7 +53,8 @@ export function openAiPlanner(options: ChatOptions): Planner {
   function conversationOf({ signal, counterexample }: PlanQuestion): Conversation {
     const known = counterexample && conversations.get(signal);
     if (known) return known;
-    const begun: Conversation = { until: performance.now() + TURNS * (options.timeoutMs ?? TIMEOUT_MS) };
+    const until = performance.now() + ROUNDS * (options.timeoutMs ?? TIMEOUT_MS);
+    const begun: Conversation = { until, rounds: 0 };
     conversations.set(signal, begun);
     return begun;
   }
@@ -62,6 +67,7 @@ export function openAiPlanner(options: ChatOptions): Planner {
   ): Promise<Reply> {
     const { signal, onCall } = question;
     const withinMs = conversation.until - performance.now();
+    conversation.rounds += 1;
     const reply = await chat.ask({ messages: [...messages], schema: jsonSchemaOf(form), signal, onCall, withinMs });
     conversation.said = reply.text;
     return reply;
@@ -69,31 +75,37 @@ export function openAiPlanner(options: ChatOptions): Planner {
 
   return {
     name: `openai:${chat.model}`,
-    asksModel: true,
+    modelTurns: createQuotas('sentences that a model reads', MAX_TURNS),
 
     async plan(question: PlanQuestion): Promise<PlanAnswer> {
-      const { intent, history, now, state, counterexample, expected } = question;
+      const { intent, history, state, counterexample } = question;
       const conversation = conversationOf(question);
+      if (conversation.rounds >= ROUNDS) return refusal('The model was asked twice.');
       const network = retrieve({ intent, state, ...(history && { history }) });
       const form = answerForm(network);
       const messages: Message[] = [
         { role: 'system', content: SYSTEM_PROMPT },
-        { role: 'user', content: questionDocument({ intent, history, now, network, expected }) },
+        { role: 'user', content: questionDocument({ ...question, network }) },
       ];
       if (counterexample) {
         messages.push(
-          { role: 'assistant', content: conversation.said ?? JSON.stringify({ changes: counterexample.changes }) },
+          { role: 'assistant', content: conversation.said ?? JSON.stringify({ orders: counterexample.orders ?? [] }) },
           { role: 'user', content: counterexampleDocument(counterexample) },
         );
       }
-      const first = await ask(question, conversation, messages, form);
-      const judged = judge(first, form, question);
-      if ('answer' in judged) return judged.answer;
-      messages.push({ role: 'assistant', content: first.text }, { role: 'user', content: formDocument(judged.issues) });
-      const second = judge(await ask(question, conversation, messages, form), form, question);
-      if ('answer' in second) return second.answer;
-      options.log.warn({ model: chat.model, issues: second.issues.length }, 'the model gave no usable plan');
-      return refusal('The model gave no answer that can be used, twice. Say it in other words, or pass typed changes.');
+      for (;;) {
+        const reply = await ask(question, conversation, messages, form);
+        const judged = judge(reply, form);
+        if ('answer' in judged) return judged.answer;
+        if (conversation.rounds >= ROUNDS) {
+          options.log.warn({ model: chat.model, issues: judged.issues.length }, 'the model gave no usable plan');
+          return refusal('The model gave no answer that can be used, twice. Send orders instead.');
+        }
+        messages.push(
+          { role: 'assistant', content: reply.text },
+          { role: 'user', content: formDocument(judged.issues) },
+        );
+      }
     },
 
     async wording(view: WordingView, signal: AbortSignal, onCall: PlanQuestion['onCall']): Promise<string | undefined> {
@@ -117,38 +129,35 @@ export function openAiPlanner(options: ChatOptions): Planner {
 
 type Judged = { readonly answer: PlanAnswer } | { readonly issues: readonly string[] };
 
-/** What can be known of a reply by itself. Refusals and answers that were cut off are ends, not texts to repair. */
-function judge({ text, refusal: refused, finish }: Reply, form: AnswerForm, { state }: PlanQuestion): Judged {
+/** Reads a reply. Refusals and answers that were cut off are ends, not texts to repair. */
+function judge({ text, refusal: refused, finish }: Reply, form: AnswerForm): Judged {
   if (refused !== undefined) return { answer: refusal('The model refuses to plan this.') };
   if (finish === 'length') return { answer: refusal('The answer of the model was cut off: ask for less at once.') };
   if (finish === 'content_filter') return { answer: refusal('The server of the model withheld its answer.') };
-  if (text.trim() === '')
-    return { answer: refusal('The model said nothing. Say it in other words, or pass typed changes.') };
+  if (text.trim() === '') return { answer: refusal('The model said nothing. Send orders instead.') };
   const read = readAnswer(text, form);
   if (!read.answer) {
     if (!read.outside) return { issues: read.issues };
     return { answer: refusal('The model named something that it was not shown, so its answer is not used.') };
   }
-  const { understood, refusal: reason, questions, summary, reasoning, risk } = read.answer;
-  if (!understood) {
-    const says = reason.trim() === '' ? '' : ` ${modelSays(oneLine(reason))}`;
-    return { answer: refusal(`The model did not understand the intent.${says}`, questionsOf(questions)) };
+  const { answer, ordered } = read;
+  if (!answer.understood) {
+    const says = answer.refusal.trim() === '' ? '' : ` ${modelSays(oneLine(answer.refusal))}`;
+    return { answer: refusal(`The model did not understand the intent.${says}`, questionsOf(answer.questions)) };
   }
-  const { changes, issues } = changesOf(read.answer, state);
-  if (issues.length > 0) return { issues };
-  const expectations = expectationsOf(read.answer);
-  if (changes.length === 0) return { issues: ['changes: there is none, yet understood is true'] };
-  if (expectations.length === 0) return { issues: ['expectations: state what must hold afterwards'] };
+  const { orders, set = [], delete: deleted = [], documents = [] } = ordered;
+  if (orders.length + set.length + deleted.length + documents.length === 0) {
+    return { issues: ['orders: there is none, yet understood is true'] };
+  }
+  const { reasoning, risk } = answer;
   return {
     answer: {
-      outcome: 'changes',
-      changes,
-      expectations,
+      outcome: 'orders',
+      ...ordered,
       selfAsserted: true,
-      summary: modelSays(oneLine(summary)),
       reasoning: reasoning.trim().slice(0, MAX_REASONING),
       risk,
-      questions: questionsOf(questions),
+      questions: questionsOf(answer.questions),
     },
   };
 }

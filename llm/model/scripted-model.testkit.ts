@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { LlmMode } from './openai/dialect.ts';
 import { strictFlaws } from './strict-schema.testkit.ts';
 
-/** What the server does with one request. A string is the answer of the model. */
+/** The reaction of the server to one request. A string is the answer of the model. */
 export type Step =
   | string
   /** An answer made from the request. */
@@ -60,7 +60,7 @@ export interface Seen {
   };
 }
 
-/** What the server knows of the protocol; what it does not, it refuses with a 400 that names it. */
+/** Parts of the protocol that the server knows. Others it refuses with a 400 that names them. */
 export interface Knows {
   readonly modes?: readonly LlmMode[];
   readonly maxCompletionTokens?: boolean;

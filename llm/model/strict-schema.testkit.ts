@@ -16,7 +16,7 @@ const KEYWORDS = new Set([
 
 type Node = Readonly<Record<string, unknown>>;
 
-/** What a server with strict structured outputs would refuse about a schema. */
+/** Returns the faults for which a server with strict structured outputs would refuse a schema. */
 export function strictFlaws(root: unknown): string[] {
   const flaws: string[] = [];
   const size = { properties: 0, enums: 0, names: 0 };

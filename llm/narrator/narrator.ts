@@ -7,11 +7,11 @@ import type { Reply, ToolCall } from '../model/openai/reply.ts';
 const MAX_STEPS = 5;
 /** Calls of tools for one question. */
 const MAX_CALLS = 8;
-/** Of all requests and answers together, as the server counts them, or else four characters each. */
+/** Most tokens of all requests and answers together, as the server counts them, or else four characters each. */
 const MAX_TOKENS = 60_000;
 /** From the question to the last word. */
 const MAX_MS = 30_000;
-/** Of one answer. */
+/** Most tokens of one answer. */
 const MAX_ANSWER_TOKENS = 1_000;
 /** Characters that are shown. */
 const MAX_TEXT = 1_500;

@@ -9,7 +9,7 @@ export interface Meaning {
   readonly term?: string;
 }
 
-/** What peers were called in a range, from the narrowest kind of name to the widest. */
+/** Names that peers had in a time range, from the narrowest kind to the widest. */
 export interface Called {
   readonly all: readonly PeerOverRange[];
   /** Names, ids and addresses. */
@@ -24,7 +24,7 @@ export interface Called {
   readonly labels: ReadonlyMap<string, Meaning>;
 }
 
-/** Everyone that a question may mean, found by what they were called. */
+/** Indexes the peers of a time range by every name that a question may use for them. */
 export function calledIn(peers: readonly PeerOverRange[]): Called {
   const [exact, loose, parts] = [index(), index(), index()];
   const labels = new Map<string, { readonly term: string; readonly peers: PeerOverRange[] }>();
@@ -57,7 +57,7 @@ export function calledIn(peers: readonly PeerOverRange[]): Called {
 
 const index = () => new Map<string, PeerOverRange[]>();
 
-/** All that one peer is called is put down before the next peer's: who is there already stands last. */
+/** Callers add all names of one peer before those of the next, so a duplicate is always the last entry. */
 function put(map: Map<string, PeerOverRange[]>, text: string, peer: PeerOverRange): void {
   const key = foldName(text);
   const known = map.get(key);
@@ -80,7 +80,7 @@ function withoutNumber(name: string): string {
   return name.slice(0, end);
 }
 
-/** What some words mean together, and whether they are the plural of what was found. */
+/** The peers that a run of words means. */
 export interface Found {
   readonly meanings: readonly Meaning[];
   readonly isPlural: boolean;
@@ -88,7 +88,7 @@ export interface Found {
   readonly isExact: boolean;
 }
 
-/** The narrowest kind of name that the words are; a name letter by letter comes before any other number or synonym of them. */
+/** Looks words up by the narrowest kind of name; an exact name comes before its plural, singular or synonym. */
 export function lookUpWords(words: readonly string[], called: Called): Found | undefined {
   const [hyphened, spaced] = [words.join('-'), words.join(' ')];
   const exact = called.exact.get(hyphened);
@@ -114,7 +114,7 @@ export function lookUpWords(words: readonly string[], called: Called): Found | u
   return undefined;
 }
 
-/** `role=web,env=prod`: those who had both. */
+/** `role=web,env=prod`: peers that had both labels. */
 function meaningOf(text: string, { labels }: Called): Meaning | undefined {
   const own = text.split(',').map((term) => labels.get(foldName(term)));
   const [first, ...others] = own;
@@ -122,7 +122,7 @@ function meaningOf(text: string, { labels }: Called): Meaning | undefined {
   return others.reduce((one: Meaning, other) => (other ? both(one, other) : one), first);
 }
 
-/** Those whom both mean. */
+/** Returns the peers that are in both meanings. */
 export function both(a: Meaning, b: Meaning): Meaning {
   const within = new Set(b.peers);
   const terms = [a.term, b.term].filter((term) => term !== undefined && term !== '*');

@@ -9,7 +9,7 @@ import { both, type Called, isSameSet, lookUpWords, type Meaning } from './calle
 import { serviceAt } from './ports.ts';
 import { ALL, ARTICLES, COMMON, EVERYONE, LINKS, textOf } from './words.ts';
 
-/** Words that say who is meant: from `begin`, articles and nouns with them, up to `end`. */
+/** Words that name peers, with their articles and nouns: from `begin` up to `end`. */
 export interface Mention {
   readonly begin: number;
   readonly end: number;
@@ -17,12 +17,12 @@ export interface Mention {
   readonly meanings: readonly Meaning[];
   /** Addresses outside of all networks, as they are named, in place of peers. */
   readonly outside?: string;
-  /** Whether all who are meant are asked about: "the ci runners", "all laptops", "anything in prod". */
+  /** True for a group: "the ci runners", "all laptops", "anything in prod". */
   readonly isMany: boolean;
 }
 
 const MAX_WORDS_OF_NAME = 4;
-/** Said before a service that is reached, not before who runs it. */
+/** Words before the name of a service that is a port ("over ssh"), not the peer that runs it. */
 const BEFORE_PORT: ReadonlySet<string> = new Set([
   'on',
   'over',
@@ -224,7 +224,7 @@ function isPluralNoun(word: string): boolean {
   return word.endsWith('s') && isNoun(word.slice(0, word === 'boxes' ? -2 : -1));
 }
 
-/** One peer, or all that are meant. */
+/** Returns the one peer of a mention, or all peers of a group. */
 export function peersOf({ text, meanings, isMany }: Mention): {
   readonly peers: readonly PeerOverRange[];
   readonly term?: string;

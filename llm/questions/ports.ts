@@ -4,7 +4,7 @@ import { KNOWN_SERVICES } from '../grammar/services.ts';
 import { textAt, type Word } from '../grammar/tokens.ts';
 import { unknownMoment } from './times.ts';
 
-/** What is asked about the ports, and which words say it. */
+/** The port of a question, and the indexes of the words that name it. */
 export interface PortInWords {
   readonly protocol?: Protocol;
   readonly port?: number;

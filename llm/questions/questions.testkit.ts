@@ -30,7 +30,7 @@ export const PEERS: readonly PeerOverRange[] = [
   known(one('ci-runner-2', { role: 'ci' }, '10.96.0.5')),
   known(one('ana-laptop', { owner: 'ana' }, '10.96.0.6')),
   known(one('bo-laptop', { owner: 'bo' }, '10.96.0.7')),
-  // Was called cache-1 and labelled role=cache.
+  // Was called cache-1 and labeled role=cache.
   known(one('redis-main', { role: 'store' }, '10.96.0.8'), {
     before: [one('cache-1', { role: 'cache' }, '10.96.0.8')],
   }),

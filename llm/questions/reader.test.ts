@@ -102,7 +102,7 @@ describe('questions of operators: who, when, and of which connection', () => {
     ['why is web-1 cut off from db-1 since 09:10 CET?', 'web-1 > db-1', '2026-01-07T08:10'],
     ['who closed off db-1 from web-1?', 'web-1 > db-1'],
     ['who took away access to db-1 from web-1?', 'web-1 > db-1'],
-    // What is connected to answers, refuses, drops.
+    // The other end answers, refuses, drops.
     ['why does db-1 refuse web-1?', 'web-1 > db-1'],
     ['why was web-1 refused by db-1 since 09:10?', 'web-1 > db-1', NINE_TEN],
     ['why did db-1 stop accepting connections from web-1 on 5432?', 'web-1 > db-1 on TCP 5432'],

@@ -50,7 +50,7 @@ export function resourcesIn(
   });
 }
 
-/** What of its own history is asked for; none where nothing of the kind is. */
+/** Returns the part of the history of a resource that a question asks for. */
 export function aspectIn(words: readonly Word[], taken: ReadonlySet<number>): Aspect | undefined {
   return ASPECTS.find(([, test]) => words.some((_, at) => !taken.has(at) && test.test(textAt(words, at))))?.[0];
 }
@@ -62,7 +62,7 @@ export function asksChanges(words: readonly Word[], taken: ReadonlySet<number>):
   return words.some((_, at) => !taken.has(at) && /^(?:new|opened|closed)$/.test(textAt(words, at)));
 }
 
-/** Whoever is asked about by what they did, and which words say it. */
+/** The actor whose changes a question asks for, and the indexes of the words that name them. */
 export interface NamedActor {
   readonly name: string;
   readonly used: readonly number[];

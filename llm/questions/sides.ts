@@ -10,15 +10,15 @@ export type Side = readonly Mention[];
 const APART: ReadonlySet<string> = new Set([
   ...['blocked', 'barred', 'cut', 'off', 'out', 'away', 'disconnected', 'isolated', 'separated', 'apart', 'kept'],
 ]);
-/** Who does this to the first keeps it from the second: "who blocked web-1 from db-1?" */
+/** Verbs that keep the first peer from the second: "who blocked web-1 from db-1?" */
 const PARTING =
   /^(?:(?:un)?block|bar|cut|disconnect|isolat|separat|ke(?:ep|pt)|shut|lock|bann?|exclud|prevent|stopp?)(?:e|s|d|ed|red|es|ing|ting)?$/;
-/** What is opened is opened to who comes in: "opened db-1 to web-1", "db-1 is accessible to web-1". */
+/** Verbs whose object is the destination: "opened db-1 to web-1", "db-1 is accessible to web-1". */
 const OPENING =
   /^(?:(?:re-?)?open(?:s|ed|ing)?|expos(?:e|es|ed|ing)|clos(?:e|es|ed|ing)|shut|(?:un)?(?:reachable|available)|(?:in)?accessible|visible)$/;
 const CLOSING = /^(?:clos(?:e|es|ed|ing)|shut(?:s|ting)?)$/;
 const STATES = /^(?:(?:un)?reachable|(?:un)?available|(?:in)?accessible|open|closed|blocked|down)$/;
-/** Who goes on to connect: "opened the port so that web-1 may connect to db-1", "opened web-1's access to db-1". */
+/** Words after the source of a connection: "opened the port so that web-1 may connect to db-1", "opened web-1's access to db-1". */
 const GOING =
   /^(?:access|connect(?:s|ed|ing|ions?)?|get|gets|reach(?:es|ed|ing)?|talk(?:s|ed|ing)?|communicate|contact|speak|see|path|route|traffic)$/;
 /** Done by the one that is connected to: "db-1 refuses web-1", "web-1 was refused by db-1". */
@@ -30,7 +30,7 @@ const SERVING = /^(?:answer|serv|respond|listen|work)(?:e|s|ed|es|ing)?$/;
 const TAKING = /^(?:took|take|takes|taken)$/;
 const BEING: ReadonlySet<string> = new Set(['is', 'are', 'was', 'were', 'be', 'been', 'being', 'get', 'got']);
 
-/** Whether the second connects to the first: "access to db-1 from web-1", "db-1 was reached by web-1". */
+/** Tells whether the second side connects to the first: "access to db-1 from web-1", "db-1 was reached by web-1". */
 export function isReversed(first: Side, second: Side, words: readonly Word[]): boolean {
   const [before, between] = [leadOf(first, words), leadOf(second, words)];
   const isWhatHappened = /^happen/.test(textAt(words, before.at - 1));
@@ -56,13 +56,13 @@ export function isReversed(first: Side, second: Side, words: readonly Word[]): b
   }
 }
 
-/** "What closed web-1 to db-1?": what comes in to the first, or what goes on from it to the second. */
+/** "What closed web-1 to db-1?" may mean connections into web-1, or from web-1 to db-1. */
 export function isEitherWay(first: Side, second: Side, words: readonly Word[]): boolean {
   const [before, between] = [leadOf(first, words), leadOf(second, words)];
   return CLOSING.test(before.word) && between.word === 'to' && between.at === (first.at(-1)?.end ?? 0);
 }
 
-/** Whether the last verb of these words that bears on the sides is of a kind. */
+/** Tells whether the last verb that relates the two sides is of this kind. */
 function lastOf(texts: readonly string[], kind: RegExp): boolean {
   const verb = texts.findLast((text) => PARTING.test(text) || OPENING.test(text) || GOING.test(text));
   return verb !== undefined && kind.test(verb);
@@ -71,7 +71,7 @@ function lastOf(texts: readonly string[], kind: RegExp): boolean {
 const textsOf = (words: readonly Word[], begin: number, end: number) =>
   words.slice(begin, Math.max(begin, end)).map(({ text }) => text);
 
-/** Of the only side that is named: whether it is asked who reaches it. */
+/** Tells whether a question with one side asks who reaches it. */
 export function isReachedBy(side: Side, words: readonly Word[]): boolean {
   const lead = leadOf(side, words);
   if (isOpenedTo(words, leadOf(side, words).at)) return true;
@@ -83,7 +83,7 @@ export function isReachedBy(side: Side, words: readonly Word[]): boolean {
   return verb >= end && after.some((word) => FROM.has(word));
 }
 
-/** "To whom was db-1 opened?", "what is db-1 open to?" @param lead where the word before the only name stands */
+/** "To whom was db-1 opened?", "what is db-1 open to?" @param lead index of the word before the only name */
 export function isOpenedTo(words: readonly Word[], lead?: number): boolean {
   return words.some(({ text }, at) => {
     if (text !== 'to' || at === lead) return false;
@@ -97,7 +97,7 @@ export function isOpenedTo(words: readonly Word[], lead?: number): boolean {
 
 const WHOM: ReadonlySet<string> = new Set(['whom', 'who', 'what', 'which']);
 
-/** Whether connections to the only side that is named are asked about: "what broke https to web-1?", "who opened the laptops?" */
+/** Tells whether a question with one side asks about connections to it: "what broke https to web-1?", "who opened the laptops?" */
 export function isTarget(side: Side, words: readonly Word[]): boolean {
   const { word, at } = leadOf(side, words);
   const end = side.at(-1)?.end ?? 0;
@@ -105,7 +105,7 @@ export function isTarget(side: Side, words: readonly Word[]): boolean {
   return ['on', 'of', 'at'].includes(word) && textsOf(words, 0, at).some((text) => OPENING.test(text));
 }
 
-/** Whether the second says how the first is labelled: "who moved web-1 to staging?", "since when is web-1 in prod?" */
+/** Tells whether the second side is a label of the first: "who moved web-1 to staging?", "since when is web-1 in prod?" */
 export function isOwnLabel(first: Side, second: Side, words: readonly Word[]): boolean {
   const [label, other] = second.flatMap(({ meanings }) => meanings);
   const between = textsOf(words, first.at(-1)?.end ?? 0, second[0]?.begin ?? 0);
@@ -116,13 +116,13 @@ export function isOwnLabel(first: Side, second: Side, words: readonly Word[]): b
   return label?.term?.includes('=') === true && !other && (isMoved || isIn);
 }
 
-/** "What is exposed to the internet?": whom the only side that is named reaches. */
+/** Tells whether a question asks what the only side reaches: "what is exposed to the internet?" */
 export function isExposedTo(side: Side, words: readonly Word[]): boolean {
   const { word, at } = leadOf(side, words);
   return word === 'to' && OPENING.test(textAt(words, at - 1)) && /^(?:what|which)$/.test(textAt(words, 0));
 }
 
-/** The word before a side, articles and the like apart. */
+/** Returns the word before a side, skipping articles and nouns. */
 function leadOf(side: Side, words: readonly Word[]): { readonly word: string; readonly at: number } {
   let at = (side[0]?.begin ?? 0) - 1;
   while (at >= 0 && isAside(textAt(words, at))) at -= 1;

@@ -64,7 +64,7 @@ export function timeIn(words: readonly Word[], clocks: Clocks): TimeInWords {
 
 const HAPPENED = /^(?:chang|happen|delet|creat|remov|renam|relabel|join)/;
 
-/** What happened "at 18:49" happened within that minute. */
+/** Events "at 18:49" are looked for within that minute. */
 function withMinute(
   [from, to]: [from: number | undefined, to: number | undefined],
   words: readonly Word[],

@@ -8,7 +8,7 @@ import { Ranking } from './ranking.ts';
 import { SUBGRAPH_LIMITS } from './subgraph.ts';
 import { type Phrases, squash, wordsOfName } from './words.ts';
 
-/** What an intent is about; the policies that touch it are those it needs. */
+/** Peers, labels, ranges and ports that an intent names; policies are ranked by them. */
 export interface Meant {
   readonly peers: readonly PeerRecord[];
   /** `key=value`. */

@@ -20,7 +20,7 @@ export interface RetrievalQuery {
 
 /** How sure it is that a name is meant. */
 const SCORE = { named: 100, address: 90, word: 40, form: 24, start: 12, near: 10, carried: 20, common: 1 } as const;
-/** What was said before counts less. */
+/** Weight of names in earlier texts of the conversation. */
 const FADING = 0.5;
 /** Labels that say what a peer is for are worth more to a reader than others. */
 const NAMING_LABELS: ReadonlySet<string> = new Set(['role', 'app', 'tier', 'group', 'env', 'zone', 'team']);
@@ -135,10 +135,10 @@ function rankNames(index: NameIndex, { hints, joined }: Phrases, { peers, pairs 
 function rankWord(index: NameIndex, word: string, score: number, { peers, pairs }: Found): number {
   const byWord = index.peersByWord.get(word) ?? [];
   for (const peer of byWord) peers.add(peer, score / sizeOf({ peers: byWord.length }));
-  const labelled = index.pairsByWord.get(word) ?? [];
-  for (const pair of labelled) pairs.add(pair, score / sizeOf({ peers: labelled.length }));
+  const labeled = index.pairsByWord.get(word) ?? [];
+  for (const pair of labeled) pairs.add(pair, score / sizeOf({ peers: labeled.length }));
   for (const pair of index.pairsBySquash.get(word) ?? []) pairs.add(pair, score);
-  return byWord.length + labelled.length;
+  return byWord.length + labeled.length;
 }
 
 function sizeOf({ peers }: { readonly peers: number }): number {

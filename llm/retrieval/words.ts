@@ -56,11 +56,11 @@ export function wordsOfName(name: string): Set<string> {
 export interface Phrases {
   /** Single words that may hint at a name, with how far back they were said: 0 is the intent itself. */
   readonly hints: ReadonlyMap<string, number>;
-  /** One to {@link MAX_JOINED} words as one name would squash, with how many words they are and how far back. */
+  /** Runs of one to {@link MAX_JOINED} words joined as a name would be, with their number of words and how far back they were said. */
   readonly joined: ReadonlyMap<string, { readonly words: number; readonly back: number }>;
 }
 
-/** What the texts of a conversation may name, the newest text first. */
+/** Returns the names that the texts of a conversation may contain, the newest text first. */
 export function phrasesOf(texts: readonly string[]): Phrases {
   const hints = new Map<string, number>();
   const joined = new Map<string, { words: number; back: number }>();
@@ -99,7 +99,7 @@ function otherNumber(word: string): string[] {
   return [`${word}s`];
 }
 
-/** Whether two words differ by one letter more, less, changed or swapped with its neighbour. */
+/** Tells whether two words differ by one letter added, removed, changed or swapped with its neighbor. */
 export function isNear(a: string, b: string): boolean {
   if (a === b || Math.abs(a.length - b.length) > 1) return false;
   let start = 0;

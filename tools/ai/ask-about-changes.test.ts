@@ -89,11 +89,7 @@ describe('what was done to a resource, and by whom', () => {
     ['who deleted web-stg?', 'the peer web-stg (deleted)', '18:54:00'],
     ['who deleted laptop-7?', 'the peer laptop-7 (deleted)', /^The peer laptop-7 was not deleted in this range/],
     ['when did laptop-7 join?', 'the peer laptop-7 (created)', '18:45:50'],
-    [
-      'who approved the policy deny-ci-to-db-1?',
-      'the policy deny-ci-to-db-1 (approved)',
-      /18:50:07.*approved by user:root/,
-    ],
+    ['who approved the policy deny-to-db-1?', 'the policy deny-to-db-1 (approved)', /18:50:07.*approved by user:root/],
     [
       'was app-1 online at 18:49:50?',
       'the peer app-1 (online)',
@@ -112,7 +108,7 @@ describe('what was done to a resource, and by whom', () => {
     ['since when has app-2 been in staging?', 'the peer app-2 (labels)', '18:49:08'],
     ['when did web-stg disappear?', 'the peer web-stg (deleted)', '18:54:00'],
     ['has laptop-7 been renamed?', 'the peer laptop-7 (renamed)', /was not renamed in this range/],
-    ['who approved allow-ci-to-db-1-5432?', '(approved)', /18:48:20.*approved by user:root/],
+    ['who approved allow-to-db-1?', '(approved)', /18:48:20.*approved by user:root/],
     ['what did user:admin change today?', 'What user:admin changed', '18:55:32'],
     ['what was deleted by admin this evening?', 'What admin changed', '18:55:32'],
     ['list everything planner-bot did today', 'What planner-bot changed', '18:56:00'],

@@ -43,11 +43,7 @@ describe('ranges of the clock, and clocks with seconds', () => {
     ['what could reach db-1 at 18:48:40?', 'Who could reach db-1', /5 of 12 .*, ci to db-1 on TCP 5432/],
     ['could ci reach db-1 at 6:49 this evening?', 'ci to db-1, ', '18:48:56'],
     ['could ci reach db-1 this evening at 6:49?', 'ci to db-1, ', '18:48:56'],
-    [
-      'what changed between 18:48:20 and 18:48:30?',
-      'from 2026-01-05T18:48:20.000Z',
-      /allow-laptop-alice-to-app-1-8080/,
-    ],
+    ['what changed between 18:48:20 and 18:48:30?', 'from 2026-01-05T18:48:20.000Z', /allow-to-app-1/],
     ['what changed yesterday between 6 and 7 pm?', 'to 2026-01-04T19:00:00.000Z', /^Nothing changed from /],
     [
       'between 6:45 and 6:50 this evening, who opened db-1 to ci?',
@@ -121,7 +117,7 @@ describe('how it is, and what led to that', () => {
     [
       'until when can laptop-7 ssh to web-2?',
       'laptop-7 to web-2 on TCP 22',
-      /It ends at 2026-01-05T20:56:00.000Z, when the time of MeshPolicy allow-laptop-7-to-web-2/,
+      /It ends at 2026-01-05T20:56:00.000Z, when the time of MeshPolicy allow-to-web-2/,
     ],
     ['until when can bastion ssh to web-2?', 'bastion to web-2 on TCP 22', /No end of it is known/],
     [

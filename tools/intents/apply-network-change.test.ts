@@ -8,7 +8,7 @@ import type { WorkspaceSettings } from '../../core/model/workspaces.ts';
 import { agent, buildKit, type Kit, person } from '../../test/kits/plane/kit.ts';
 import { seedPeers } from '../../test/kits/records/seed-peers.ts';
 
-/** With which it is asked whether other ports are to close too. */
+/** Closes other ports of the databases too. */
 const INTENT = 'limit access to the database to the web servers on port 5432';
 
 async function scene(kit: Kit) {
@@ -53,16 +53,13 @@ describe('the life of a change', () => {
     const planned = await plan();
     expect(planned).toMatchObject({
       summary:
-        'Opens nothing; closes everything but TCP 5432 from role=web (2 peers) to db-1, and everything from api-1 to db-1, and 1 more.',
+        'Deny anyone except role=web to role=db; deny role=web to role=db on !tcp/5432: opens nothing; closes everything but TCP 5432 from role=web (2 peers) to db-1, and everything from api-1 to db-1, and 1 more.',
       read_by: 'language',
-      reading: 'Limit access to role=db on TCP 5432 to role=web.',
+      reading: 'deny anyone except role=web to role=db; deny role=web to role=db on !tcp/5432.',
       risk_level: 'low',
       verified: true,
       unmet: [],
-      changes: [
-        { action: 'create', resource: 'MeshPolicy', name: 'deny-everyone-but-web-to-db', before: '' },
-        { action: 'create', resource: 'MeshPolicy', name: 'limit-web-to-db-5432', before: '' },
-      ],
+      changes: [{ action: 'create', resource: 'MeshPolicy', name: 'deny-to-db', before: '' }],
       effect: { opened: [], opened_pairs: 0, closed_pairs: 3, unchanged_count: 9 },
     });
     const applied = await apply(planned.plan_id);
@@ -189,7 +186,7 @@ describe('the life of a change', () => {
     expect(await approve(applied.workflow_id)).toMatchObject({ status: 'executed', selfApproved: true });
   });
 
-  it('executes by itself what is within the reach of the agent and asks nothing, up to the risk that the workspace allows, and marks it', async () => {
+  it('executes by itself what is within the reach of the agent, up to the risk that the workspace allows, and marks it', async () => {
     await using kit = await buildKit();
     const { workspace, ada, settings } = await scene(kit);
     const scopes = ['network:read', 'intents:plan', 'intents:apply'] as const;
@@ -227,11 +224,21 @@ describe('the life of a change', () => {
     expect(await apply('near')).toMatchObject({ status: 'pending_approval', auto_approve: false });
     await settings({ autoApprove: { maxRisk: 'low' } });
     expect(await apply('far')).toMatchObject({ status: 'pending_approval', auto_approve: false });
-    expect(await apply('near', { intent: `${INTENT}, the audit depends on it` })).toMatchObject({
-      status: 'pending_approval',
-      auto_approve: false,
-    });
-    expect(await apply('near')).toMatchObject({ status: 'executed', auto_approve: true });
+    const reasoned = { intent: `${INTENT} because of the audit` };
+    expect(await apply('near', reasoned)).toMatchObject({ status: 'executed', auto_approve: true });
+  });
+
+  it('carries out low-risk orders of those whom autoApprove names, without a sentence', async () => {
+    await using kit = await buildKit();
+    const { as, apply, settings } = await scene(kit);
+    const orders = [{ do: 'deny', from: ['api-1'], to: ['db-1'], ports: ['tcp/22'] }];
+    const applied = async () => apply((await kit.call('plan_network_change', { orders }, as())).plan_id);
+    await settings({ autoApprove: { maxRisk: 'critical' } });
+    expect(await applied()).toMatchObject({ status: 'pending_approval', auto_approve: false });
+    await settings({ autoApprove: { maxRisk: 'critical', from: ['person'] } });
+    expect(await applied()).toMatchObject({ status: 'pending_approval', auto_approve: false });
+    await settings({ autoApprove: { maxRisk: 'critical', from: ['agent'] } });
+    expect(await applied()).toMatchObject({ status: 'executed', auto_approve: true });
   });
 
   it('rejects with a note, and reviews nothing twice', async () => {
@@ -259,7 +266,7 @@ describe('the life of a change', () => {
     const planned = await kit.call('plan_network_change', { intent: INTENT, changes: [change] }, as());
     expect(planned).toMatchObject({
       verified: false,
-      unmet: expect.arrayContaining([expect.stringContaining('can still reach')]),
+      unmet: [expect.stringContaining('The sentence as it was read: api-1 to db-1')],
     });
     await expect(kit.call('apply_network_change', { plan_id: planned.plan_id }, as())).rejects.toMatchObject({
       code: 'forbidden',

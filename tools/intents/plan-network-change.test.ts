@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { createQuotas } from '../../core/base/quotas.ts';
 import { draftOf } from '../../core/base/record.ts';
+import type { PlanAnswer } from '../../core/intent/plan/planner.ts';
 import { agent, buildKit, type Kit, person } from '../../test/kits/plane/kit.ts';
 import { policy } from '../../test/kits/records/records.ts';
 import { seedPeers } from '../../test/kits/records/seed-peers.ts';
@@ -30,16 +32,37 @@ describe('plan_network_change', () => {
     await expect(plan({ intent: 'make it fast' })).rejects.toMatchObject({
       code: 'intent_not_understood',
       details: {
-        questions: expect.arrayContaining([expect.stringMatching('^Say it as ')]),
+        questions: [expect.stringContaining('Who should reach whom')],
         choices: [],
-        changes: [],
-        expectations: [],
+        draft: { orders: [] },
+        vocabulary: { labels: [{ key: 'role' }, { key: 'pci', values: [{ value: 'true', peers: 1 }] }], near: [] },
+        next: expect.stringContaining('`orders`'),
       },
     });
     await expect(plan({ intent: 'let the printers reach the database' })).rejects.toMatchObject({
       code: 'intent_not_understood',
       details: { questions: [expect.stringContaining('web-1')] },
     });
+  });
+
+  it('has four sentences of one caller under way at once where a model reads them, and refuses more', async () => {
+    const gate = Promise.withResolvers<PlanAnswer>();
+    const modelTurns = createQuotas('sentences that a model reads', 32);
+    await using kit = await buildKit({ planner: { name: 'slow', modelTurns, plan: () => gate.promise } });
+    const { plan } = await scene(kit);
+    const orders = [{ do: 'deny', from: ['web-1'], to: ['db-1'] }];
+    await plan({ orders });
+    const asked = Array.from({ length: 10 }, () => plan({ intent: 'let web reach db' }).catch(({ code }) => code));
+    await expect.poll(() => modelTurns.held).toBe(4);
+    // Orders wait for no model.
+    await plan({ orders });
+    gate.resolve({ outcome: 'refused', reason: 'no idea', questions: [], choices: [] });
+    const codes = await Promise.all(asked);
+    expect(Object.groupBy(codes, String)).toMatchObject({
+      rate_limited: { length: 6 },
+      intent_not_understood: { length: 4 },
+    });
+    expect(modelTurns.held).toBe(0);
   });
 
   it('takes typed changes without asking any planner', async () => {
@@ -69,7 +92,7 @@ describe('plan_network_change', () => {
     expect(await planned([closed, open])).toMatchObject({
       check: 'not checked',
       expectations_hold: false,
-      unmet: ['web-1 cannot reach db-1 on TCP 5432'],
+      unmet: ['Your expectations: web-1 cannot reach db-1 on TCP 5432'],
     });
   });
 
@@ -83,9 +106,12 @@ describe('plan_network_change', () => {
     const unbarred = [{ action: 'delete', resource: 'MeshPolicy', name: 'base' }];
     const said = { intent: 'let web reach db on port 5432' };
     const expected = { intent: 'x', expectations: [open] };
-    for (const [asked, is] of [[said, 'differs'] as const, [expected, 'not checked'] as const]) {
+    for (const [asked, is, author] of [
+      [said, 'differs', 'the sentence as it was read'],
+      [expected, 'not checked', 'your expectations'],
+    ] as const) {
       const { check, unmet } = await plan({ ...asked, changes: unbarred });
-      expect([check, unmet.join()]).toEqual([is, expect.stringContaining('not expected')]);
+      expect([check, unmet.join()]).toEqual([is, expect.stringContaining(`which is not in ${author}`)]);
     }
   });
 
@@ -223,7 +249,7 @@ describe('plan_network_change', () => {
     const [first, second] = [await plan({ intent }), await plan({ intent })];
     expect(first.diff_markdown).toBe(second.diff_markdown);
     expect(first.diff_markdown).toContain('| api-1 | db-1 | TCP 5432 |');
-    expect(first.diff_markdown).toContain('+  action: DENY');
+    expect(first.diff_markdown).toContain('+  action: ALLOW');
   });
 
   it('is part of the Pro edition', async () => {

@@ -4,7 +4,9 @@ import { formatInstant } from '../../core/base/time.ts';
 import { effectView } from '../../core/effect/effect-view.ts';
 import { MAX_ORDERS, orderInputSchema } from '../../core/intent/orders/order.ts';
 import { MAX_NAMED, MAX_TOLD } from '../../core/intent/orders/order-result.ts';
+import { orderInputsOf } from '../../core/intent/orders/order-view.ts';
 import { CHECKS, READERS } from '../../core/intent/plan/check.ts';
+import { alreadyText } from '../../core/intent/plan/diff-markdown.ts';
 import type { ProposedPlan } from '../../core/intent/plan/plan.ts';
 import { RISK_LEVELS } from '../../core/intent/verify/risk-table.ts';
 import { needsAnotherPerson } from '../../core/workflow/approvers.ts';
@@ -57,12 +59,20 @@ export const check = z.enum(CHECKS).describe('The effect against what the langua
 export const expectationsHold = z
   .boolean()
   .nullable()
-  .describe("Whether the caller's own expectations hold; null without any");
+  .describe("Whether the caller's orders and hold are met; null without any");
+
+/** `both_ways` makes two of one. */
+export const orders = z
+  .array(orderInputSchema)
+  .max(2 * MAX_ORDERS)
+  .optional()
+  .describe('Orders from which code wrote the changes');
 
 /** A plan as answers show it. */
 export const planSchema = z.strictObject({
   plan_id: z.string(),
   summary: z.string(),
+  orders,
   read_by: readBy,
   reading: z.string().describe('What whoever read it says of it, not checked'),
   risk_level: riskLevel,
@@ -84,7 +94,7 @@ export const planSchema = z.strictObject({
     .max(MAX_TOLD)
     .optional()
     .describe('What stays otherwise than ordered, and the stage that holds it'),
-  already: z.literal(true).optional().describe('It is so already: nothing to apply'),
+  already: z.literal(true).optional().describe('It is so already, as far as it can be: nothing to apply'),
   made_so_by: z
     .array(z.string())
     .max(MAX_NAMED)
@@ -96,8 +106,7 @@ export const planSchema = z.strictObject({
 
 export async function planView(
   context: Parameters<typeof needsAnotherPerson>[0],
-  { id, spec, assessment, already, undo }: ProposedPlan,
-  dryRun: boolean,
+  { id, spec, assessment, already, undo, isKept, isTooLarge }: ProposedPlan,
 ): Promise<z.input<typeof planSchema>> {
   const { notChanged } = assessment;
   const { objections, risk, effect, shown, warnings, diffMarkdown } = assessment;
@@ -106,6 +115,7 @@ export async function planView(
   return {
     plan_id: id,
     summary: spec.summary,
+    ...(spec.orders?.length && { orders: orderInputsOf(spec.orders, assessment.state) }),
     read_by: assessment.view.readBy,
     reading: assessment.view.sentence,
     risk_level: risk.level,
@@ -116,12 +126,12 @@ export async function planView(
     unmet: [...objections],
     effect: shownEffect,
     changes: [...shown],
-    warnings: [...warnings],
+    warnings: isTooLarge ? [TOO_LARGE, ...warnings] : [...warnings],
     questions: questionsOf(assessment.view.beyondNamed, spec.questions),
-    diff_markdown: diffMarkdown + (spec.words ?? ''),
+    diff_markdown: (already ? alreadyText(already) : '') + diffMarkdown + (spec.words ?? ''),
     base_revision: spec.baseRevision,
     expires_at: formatInstant(spec.expiresAt),
-    dry_run: dryRun || already !== undefined,
+    dry_run: !isKept,
     ...(notChanged && { not_changed: [...notChanged] }),
     ...(already && { already: true as const, made_so_by: [...already] }),
     ...(undo && { undo: [...undo] }),
@@ -129,13 +139,15 @@ export async function planView(
   };
 }
 
+const TOO_LARGE = 'the plan is too large to be kept, so it cannot be applied: plan it in smaller parts';
+
 /** Returns the questions that the approver of a plan answers. */
 export function questionsOf(beyondNamed: readonly string[], asked: readonly string[] = []): string[] {
   return [...beyondNamed.map((text) => `Is it meant that ${text}?`), ...asked];
 }
 
 /** Said in the Markdown, which is as short as they are long. */
-const IN_MARKDOWN = new Set(['summary', 'risk_reasons', 'verified', 'unmet', 'changes', 'warnings']);
+const IN_MARKDOWN = new Set(['summary', 'orders', 'risk_reasons', 'verified', 'unmet', 'changes', 'warnings']);
 
 export function briefPlan(plan: z.output<typeof planSchema>): Record<string, unknown> {
   const { opened: _opened, closed: _closed, ...counts } = plan.effect;

@@ -45,7 +45,7 @@ export const revertNetworkChange = defineHeavyOperation({
     const [revert = { to: 'before-last' } as const] = targets;
     const intent = textOf(revert);
     const asked = { changes: undefined, expectations: undefined, history: undefined };
-    return planView(context, await planNetworkChange(context, { intent, dryRun, revert, ...asked }), dryRun);
+    return planView(context, await planNetworkChange(context, { intent, dryRun, revert, ...asked }));
   },
 });
 

@@ -1,13 +1,25 @@
 import type { JoinGrant } from '../../authority/label-sets.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
+import { lookUpById } from '../../model/find.ts';
 import { sentSpecSchema } from '../../model/policy.ts';
 import type { NetworkState } from '../../state/state.ts';
-import { changesNothing } from './changes-nothing.ts';
+import { changesNothing, type Trial } from './changes-nothing.ts';
+import { onlyDenials } from './only-denials.ts';
 import type { Order } from './order.ts';
-import { hasPair, MAX_NAMED, madeSoBy, type UnmetPairs, unmetPairs, unmetText } from './order-result.ts';
+import {
+  countMet,
+  hasPair,
+  isMetSomewhere,
+  MAX_NAMED,
+  madeSoBy,
+  OPEN_BY_DEFAULT,
+  type UnmetPairs,
+  unmetPairs,
+  unmetText,
+} from './order-result.ts';
 import { PolicyDraft, type ReachOf } from './policy-draft.ts';
 import { refused } from './refused.ts';
-import { readOrder, regionsOf } from './regions.ts';
+import { type Region, readOrder, regionsOf } from './regions.ts';
 import { writeOrder } from './write-order.ts';
 
 export interface CompileContext {
@@ -18,6 +30,8 @@ export interface CompileContext {
   /** True where a person gives them. */
   readonly isPersons: boolean;
   readonly reachOf: ReachOf;
+  /** Names of policies that no new one gets, beside those that there are. */
+  readonly takenNames?: ReadonlySet<string>;
 }
 
 /** Orders as changes of policies. */
@@ -39,8 +53,8 @@ export interface CompiledOrders {
  * @throws MeshError `invalid_input` for an order of which nothing can be done, or that a DENY wins over
  */
 export function compileOrders(orders: readonly Order[], state: NetworkState, context: CompileContext): CompiledOrders {
-  const { now, joins, isPersons, reachOf } = context;
-  const draft = new PolicyDraft(state, now, reachOf);
+  const { now, joins, isPersons, reachOf, takenNames } = context;
+  const draft = new PolicyDraft(state, now, reachOf, takenNames);
   const notChanged: string[] = [];
   const already: string[] = [];
   const idle: string[] = [];
@@ -48,17 +62,20 @@ export function compileOrders(orders: readonly Order[], state: NetworkState, con
     const before = draft.state;
     const regions = regionsOf(readOrder(order, before), before);
     writeOrder(readOrder(order, before), draft);
-    const trial = { before, after: draft.state, now, isPersons, reachOf };
-    // An order about nobody of now is written: nothing shows that it is so already.
-    const isSeen = draft.state !== before && regions.some((region) => hasPair(region, before, draft.reach(before)));
-    if (isSeen && changesNothing(trial, joins)) draft.restore(before);
+    // Connections that no ALLOW opens are not denied: a later ALLOW would open them.
+    const judged = order.do === 'deny' ? onlyDenials : (of: NetworkState) => of;
+    const trial = { before: judged(before), after: judged(draft.state), now, isPersons, reachOf };
+    if (draft.state !== before && isIdle(regions, trial, joins)) draft.restore(before);
     const unmet = unmetPairs(regions, draft.state, draft.reach());
     refuseDenied(order, unmet);
+    refusePreset(order, unmet, before);
     notChanged.push(...unmet.map(unmetText));
     if (draft.state !== before) continue;
-    if (unmet.length > 0) throw refused(`Nothing of "${order.text}" can be done. ${unmet.map(unmetText).join('; ')}.`);
+    const isPartlySo = regions.some((region) => isMetSomewhere(region, before, draft.reach()));
+    if (unmet.length > 0 && !(isPartlySo && unmet.every(({ reason }) => reason !== OPEN_BY_DEFAULT)))
+      throw refused(`Nothing of "${order.text}" can be done. ${unmet.map(unmetText).join('; ')}.`);
     idle.push(order.text);
-    already.push(...regions.flatMap((region) => madeSoBy(region, before, draft.reach())));
+    already.push(...regions.flatMap((region) => madeSoBy(region, judged(before), draft.reach(judged(before)))));
   }
   const changes = draft.changes();
   for (const change of changes) {
@@ -74,16 +91,40 @@ export function compileOrders(orders: readonly Order[], state: NetworkState, con
   };
 }
 
-function refuseDenied(order: Order, unmet: readonly UnmetPairs[]): void {
-  const denied = unmet.flatMap(({ deniedBy }) => deniedBy ?? []);
-  const [first] = unmet.filter(({ deniedBy }) => deniedBy !== undefined);
-  if (first) {
-    const names = [...new Set(denied)].join(', ');
+/** An order about nobody of now is written: nothing shows that it is so already. */
+function isIdle(regions: readonly Region[], trial: Trial, joins: readonly JoinGrant[]): boolean {
+  const { before, after, reachOf } = trial;
+  const [was, is] = [reachOf(before), reachOf(after)];
+  // Counting is cheaper than the whole effect, and says it of most orders.
+  if (countMet(regions, after, is) > countMet(regions, before, was)) return false;
+  return regions.some((region) => hasPair(region, before, was)) && changesNothing(trial, joins);
+}
+
+/** Below a preset, `only` of its own agent would open and close nothing. */
+function refusePreset(order: Order, unmet: readonly UnmetPairs[], { peers }: NetworkState): void {
+  const { side = 'to', text } = order;
+  if (order.do !== 'only') return;
+  const named = new Set(order[side].map((id) => lookUpById(peers, id)?.name));
+  const held = unmet.find(({ preset, src, dst }) => preset !== undefined && named.has(side === 'from' ? src : dst));
+  if (held)
     throw refused(
-      `"${order.text}" does not open ${first.src} to ${first.dst} on ${first.ports}: the policy ${names} denies it, and a DENY wins. Leave these peers out with except_from or except_to, or change that policy with changes first.`,
+      `"${text}" would not close ${held.src} to ${held.dst} on ${held.ports}: the preset ${held.preset} gives it, and no order changes a preset. Give the agent a narrower preset, or send allow in place of only.`,
+    );
+}
+
+function refuseDenied(order: Order, unmet: readonly UnmetPairs[]): void {
+  const names = [...new Set(unmet.flatMap(({ deniedBy }) => deniedBy ?? []))];
+  const first = unmet.find(({ deniedBy }) => deniedBy !== undefined);
+  if (first) {
+    const hole =
+      order.do === 'allow' && order.expiresAt === undefined
+        ? `make a hole in it with "through": ${JSON.stringify([...(order.through ?? []), ...names])}, which a person approves`
+        : 'change that policy first';
+    throw refused(
+      `"${order.text}" does not open ${first.src} to ${first.dst} on ${first.ports}: the policy ${names.join(', ')} denies it, and a DENY wins. Leave these peers out with except_from or except_to, or ${hole}.`,
     );
   }
   const other = unmet.find(({ isHeld }) => !isHeld);
   if (other)
-    throw refused(`"${order.text}" cannot be written exactly: ${unmetText(other)}. Change the policies with changes.`);
+    throw refused(`"${order.text}" cannot be written exactly: ${unmetText(other)}. Write the policies with documents.`);
 }

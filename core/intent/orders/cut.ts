@@ -1,12 +1,13 @@
 import { type PortSpan, subtract } from '../../effect/port-spans.ts';
 import { overlaps, parseAddress, parseCidr } from '../../model/cidr.ts';
-import type { PeerEntry, PolicySpec } from '../../model/policy.ts';
-import { allRulesOf, DIRECTIONS, endOf, matchesAnyone, rulesOf } from '../../model/policy-match.ts';
+import type { PeerEntry, PolicySpec, Selector } from '../../model/policy.ts';
+import { allRulesOf, DIRECTIONS, endOf, matchesAnyone, namesNoDirection, rulesOf } from '../../model/policy-match.ts';
 import { isOfAgent } from '../../model/presets.ts';
 import { cidrsOf, EVERY_ADDRESS, intersection, type Ranges, union, without } from '../../model/ranges.ts';
 import type { PolicyRecord } from '../../model/resources.ts';
 import { selectorWithin } from '../../model/selector-within.ts';
 import { sameValue } from '../../model/value.ts';
+import type { NetworkState } from '../../state/state.ts';
 import { portEntriesOf, spansOfEntries } from './order-ports.ts';
 import { type Direction, type PolicyDraft, type RuleText, withRules } from './policy-draft.ts';
 import { selectorName } from './policy-names.ts';
@@ -38,6 +39,31 @@ export function cutRules(
   }
 }
 
+/**
+ * Takes connections out of the rules of one DENY, for peers that join later too.
+ *
+ * @throws MeshError `invalid_input` where it denies none of them
+ */
+export function cutDeny(
+  draft: PolicyDraft,
+  name: string,
+  halves: readonly (readonly [Half, Direction])[],
+  spans: readonly PortSpan[],
+): void {
+  const before = draft.state;
+  // A direction may divide the policy, whose parts are then cut in the other.
+  const parts = new Set([name]);
+  for (const [half, direction] of halves) {
+    for (const drafted of draft.active().filter(({ record }) => parts.has(record.name))) {
+      const rules = rulesOf(drafted.record.spec, direction) ?? [];
+      const written = cutPolicy(draft, drafted, rules, { ...half, isForLater: true }, spans, direction);
+      for (const part of written) parts.add(part);
+    }
+  }
+  if (draft.state === before) throw refused(`The policy ${name} denies none of this: leave it out of through.`);
+}
+
+/** Returns the names of the policies into which it is divided. */
 function cutPolicy(
   draft: PolicyDraft,
   { record: { name, spec }, isOwn }: { readonly record: PolicyRecord; readonly isOwn: boolean },
@@ -45,12 +71,12 @@ function cutPolicy(
   { group, others, isForLater = false }: Half,
   spans: readonly PortSpan[],
   direction: Direction,
-): void {
+): readonly string[] {
   const { peers } = draft.state;
   const { peerSelector: subject = {}, network } = spec;
-  if (network !== undefined && group.network !== undefined && network !== group.network) return;
+  if (network !== undefined && group.network !== undefined && network !== group.network) return [];
   const joined = both(subject, group.selector);
-  if (!joined) return;
+  if (!joined) return [];
   const left = rules.flatMap((rule) => ruleWithout(rule, others, spans, draft, name));
   if (
     sameValue(
@@ -58,25 +84,44 @@ function cutPolicy(
       rules.map(({ peers: of, ports }) => ({ peers: of, ports })),
     )
   )
-    return;
+    return [];
+  const next = withLeft(spec, direction, left);
   const isEveryNetwork = group.network === undefined || group.network === network;
   if (isEveryNetwork && selectorWithin(subject, group.selector, peers)) {
-    const next = withRules(spec, direction, left);
-    if (isOwn && isEmpty(next) && isRedundant(draft, name, next)) draft.delete(name);
+    if (!next || ((isOwn || isForLater) && isEmpty(next) && isRedundant(draft, name, next))) draft.delete(name);
     else draft.put(name, next);
-    return;
+    return [name];
   }
   const hasMembers = membersOf({ ...group, selector: joined }, draft.state).length > 0;
-  if (!hasMembers && !isForLater) return;
+  // No listed peer joins later.
+  if (!hasMembers && (!isForLater || joined.peers !== undefined)) return [];
   if (!isEveryNetwork)
     throw refused(
-      `The policy ${name} holds in every network, and the order is about one: change the policy with changes.`,
+      `The policy ${name} holds in every network, and the order is about one: write the policy anew with documents.`,
     );
-  const [rest, ...more] = minus(subject, [group.selector]);
+  const [rest, ...more] = minus(subject, [group.selector]).filter((selector) => !isNobody(selector, draft.state));
   draft.put(name, { ...spec, peerSelector: rest ?? { peers: [] } });
-  for (const selector of more) draft.put(draft.freeName(`${name}-rest`), { ...spec, peerSelector: selector });
-  const part = draft.freeName(`${name}-${selectorName({ selector: joined }, draft.state)}`.slice(0, 58));
-  draft.put(part, { ...withRules(spec, direction, left), peerSelector: joined });
+  const parts: [string, PolicySpec][] = more.map((selector) => [`${name}-rest`, { ...spec, peerSelector: selector }]);
+  const part = `${name}-${selectorName({ selector: joined }, draft.state)}`.slice(0, 58);
+  if (next) parts.push([part, { ...next, peerSelector: joined }]);
+  const names = parts.map(([wanted, own]) => {
+    const free = draft.freeName(wanted);
+    draft.put(free, own);
+    return free;
+  });
+  return [name, ...names];
+}
+
+/** Isolation stays as it is: that of an ALLOW without rules, while a DENY without any would begin to isolate. */
+function withLeft(spec: PolicySpec, direction: Direction, left: readonly RuleText[]): PolicySpec | undefined {
+  if (spec.action === 'ALLOW' || left.length > 0) return withRules(spec, direction, left);
+  const { [direction]: _, ...rest } = spec;
+  return namesNoDirection(rest) ? undefined : rest;
+}
+
+/** Returns true if a selector lists peers and selects none of them: they lack the labels beside the list. */
+function isNobody(selector: Selector, state: NetworkState): boolean {
+  return selector.peers !== undefined && membersOf({ selector }, state).length === 0;
 }
 
 function isEmpty(spec: PolicySpec): boolean {
@@ -137,7 +182,9 @@ function entriesWithout(
       const { peerSelector } = entry;
       if (!gone.some((selector) => both(peerSelector, selector))) return [entry];
       isTouched = true;
-      return minus(peerSelector, gone).map((selector) => ({ peerSelector: selector }));
+      return minus(peerSelector, gone).flatMap((selector) =>
+        isNobody(selector, state) ? [] : [{ peerSelector: selector }],
+      );
     }
     const block = rangesOfBlock(entry.ipBlock);
     const within = intersection(block, inside);
@@ -148,7 +195,7 @@ function entriesWithout(
     });
     const isEveryone = gone.some((selector) => Object.keys(selector).length === 0);
     if (isWithin && !isEveryone)
-      throw refused(`The policy ${policy} allows peers by their addresses: change it with changes.`);
+      throw refused(`The policy ${policy} names peers by their addresses: write it anew with documents.`);
     const next = without(isEveryone ? without(block, inside) : block, ranges);
     if (without(block, next).length === 0) return [entry];
     isTouched = true;

@@ -94,6 +94,39 @@ test('remove leaves a policy that orders wrote without its rule, for it still is
   expect(changes.map(({ action, name }) => `${action} ${name}`)).toEqual(['update allow-to-db-1']);
 });
 
+test('only removes a policy of which no rule is left that could select anybody, where others isolate the same', () => {
+  const state = stateWith(
+    base,
+    peer('laptop'),
+    peer('api-1', { labels: { role: 'api' } }),
+    peer('db-1', { labels: { role: 'db' } }),
+  );
+  const { after } = ordered(state, { ...allow('laptop', 'db-1'), for: '2h' });
+  const { changes, reach } = ordered(after, { ...allow('role=api', 'role=db'), do: 'only' });
+  expect(changes.map(({ action, name }) => `${action} ${name}`)).toEqual([
+    'delete allow-to-db-1',
+    'create allow-to-db',
+    'create allow-from-api',
+  ]);
+  expect(reach.verdict('laptop', 'db-1', 'TCP', 443)).toBe(false);
+});
+
+test('only leaves no rule for listed peers that have none of its labels', () => {
+  const state = stateWith(peer('laptop'), peer('api-1', { labels: { role: 'api' } }), peer('db-1'));
+  const { uid } = state.peers.get('laptop') ?? { uid: '' };
+  const own = policy('own', {
+    action: 'ALLOW',
+    peerSelector: {},
+    ingress: [{ from: [{ peerSelector: { peers: [uid] } }] }],
+  });
+  const { after } = ordered(
+    { ...state, policies: new Map([[own.name, own]]) },
+    { ...allow('role=api', 'db-1'), do: 'only' },
+  );
+  const specs = [...after.policies.values()].map(({ spec }) => JSON.stringify(spec));
+  expect(specs.filter((spec) => spec.includes(uid) && spec.includes('matchExpressions'))).toEqual([]);
+});
+
 test('an allow ends with the isolation that it opens', () => {
   const ending = policy('ending', {
     action: 'ALLOW',
@@ -104,4 +137,38 @@ test('an allow ends with the isolation that it opens', () => {
   const state = stateWith(ending, peer('web-1'), peer('db-1'));
   const { changes } = ordered(state, allow('web-1', 'db-1'));
   expect(changes).toMatchObject([{ name: 'allow-to-db-1', spec: { expiresAt: '2030-01-02T00:00:00.000Z' } }]);
+});
+
+test('an order that was carried out is already so when it is asked again, beside pairs that another network holds', () => {
+  const state = stateWith(
+    network('default'),
+    network('far', { cidr: '10.97.0.0/24' }),
+    base,
+    peer('web-1'),
+    peer('db-1'),
+    peer('far-1', { network: 'far' }),
+  );
+  const { after } = ordered(state, allow('peers', 'db-1'));
+  const { already, notChanged, changes } = ordered(after, allow('peers', 'db-1'));
+  expect([already, changes]).toEqual([['allow-from-peers', 'allow-to-db-1'], []]);
+  expect(notChanged).toEqual(['far-1 to db-1 on TCP 443: they are in different networks']);
+});
+
+test('only is refused for an agent whose preset gives what it would close, naming the preset', () => {
+  const { record, peer: own, policies } = bot('bot', 'inherit');
+  const state = stateWith(peer('web-1'), peer('db-1'), record, own, ...policies);
+  const only: OrderInput = { do: 'only', from: ['bot-peer'], to: ['db-1'], side: 'from', ports: ['tcp/443'] };
+  expect(() => ordered(state, only)).toThrow(`the preset ${policies[0]?.name} gives it, and no order changes a preset`);
+});
+
+test('labels that contradict each other are nobody, and no order is about nobody', () => {
+  const labeled = peer('web-1', { labels: { env: 'prod' } });
+  const state = stateWith(base, labeled, peer('db-1'));
+  const order: OrderInput = { do: 'only', from: ['env=prod,env!=prod'], to: ['db-1'] };
+  expect(() => ordered(state, order)).toThrow('one side is nobody');
+});
+
+test('a block that holds addresses of a network is refused with the word for its peers', () => {
+  const state = stateWith(network('default'), base, peer('web-1'), peer('db-1'));
+  expect(() => ordered(state, allow('10.0.0.0/8', 'db-1'))).toThrow('write network=default for its peers');
 });

@@ -3,7 +3,7 @@ import type { Reachability } from '../../reachability/reachability.ts';
 import type { NetworkState } from '../../state/state.ts';
 import type { Named } from '../verify/excess.ts';
 import type { Order } from './order.ts';
-import { MAX_TOLD, unmetPairs, unmetText } from './order-result.ts';
+import { hasPair, MAX_TOLD, OPEN_BY_DEFAULT, unmetPairs, unmetText } from './order-result.ts';
 import { type Region, readOrder, regionsOf } from './regions.ts';
 import { endsOfSide, type Side } from './who.ts';
 
@@ -23,12 +23,31 @@ export function namedByOrders(orders: readonly Order[]): (side: EffectSide, on: 
  */
 export function ordersUnmet(
   orders: readonly Order[],
-  before: NetworkState,
-  { after, is }: { readonly after: NetworkState; readonly is: Reachability },
+  { after, is }: After,
 ): readonly [contradicted: readonly string[], held: readonly string[]] {
-  const all = unmetPairs(regionsIn(orders, before), after, is);
+  const all = unmetPairs(regionsIn(orders, after), after, is);
   const texts = (isHeld: boolean) => all.flatMap((one) => (one.isHeld === isHeld ? [unmetText(one)] : []));
   return [texts(false), texts(true).slice(0, MAX_TOLD)];
+}
+
+/** Returns what has to hold after a change and does not, as sentences. An opening between no two peers does not hold. */
+export function holdUnmet(hold: readonly Order[], { after, is }: After): readonly string[] {
+  return hold.flatMap((order) => {
+    const regions = regionsIn([order], after);
+    const isEmpty = regions.some((region) => region.side === 'opened' && !hasPair(region, after, is));
+    const unmet = isEmpty
+      ? ['these are no two peers that are ready']
+      : unmetPairs(regions, after, is).map((pairs) =>
+          unmetText(pairs.reason === OPEN_BY_DEFAULT ? { ...pairs, reason: 'it is open by default' } : pairs),
+        );
+    return unmet.slice(0, MAX_TOLD).map((text) => `"${order.text}": ${text}`);
+  });
+}
+
+interface After {
+  readonly after: NetworkState;
+  /** Compiled. */
+  readonly is: Reachability;
 }
 
 function regionsIn(orders: readonly Order[], state: NetworkState): Region[] {

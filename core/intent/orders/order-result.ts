@@ -28,6 +28,8 @@ export interface UnmetPairs {
   readonly isHeld: boolean;
   /** The DENY that wins over an allow. */
   readonly deniedBy?: string;
+  /** The policy of an agent's preset that gives what an order closes. */
+  readonly preset?: string;
 }
 
 /** Returns the connections that are not as regions say, joined by their reason. */
@@ -42,9 +44,10 @@ export function unmetPairs(regions: readonly Region[], state: NetworkState, whol
   return [...found.values()];
 }
 
-function* unmetIn({ side, from, to, spans }: Region, state: NetworkState, whole: Reachability): Generator<UnmetPairs> {
-  const extended = extend(whole, endsOfSide(from, state), endsOfSide(to, state));
-  if (!extended) {
+function* unmetIn(region: Region, state: NetworkState, whole: Reachability): Generator<UnmetPairs> {
+  const { side, spans } = region;
+  const compared = compare(region, state, whole);
+  if (!compared) {
     yield {
       count: 1,
       src: 'outside',
@@ -55,30 +58,59 @@ function* unmetIn({ side, from, to, spans }: Region, state: NetworkState, whole:
     };
     return;
   }
-  const { reach, sides, titles } = extended;
-  const { ports } = reach.parts;
-  const asked = ports.ofEntries(portEntriesOf(spans));
-  for (const group of pairsBetween(reach, placeGroups(reach, sides[0]), placeGroups(reach, sides[1]))) {
-    const open = ports.meet(group.ports, asked);
-    const wrong = side === 'opened' ? ports.minus(asked, open) : open;
-    const [example] = examplesOf(reach, group, 1);
-    if (wrong === NO_PORTS || !example) continue;
+  const { reach, titles, groups } = compared;
+  for (const { pairs, unmet, example } of groups) {
+    if (unmet === NO_PORTS) continue;
     const [src, dst] = example;
-    if (titles.has(src) && titles.has(dst)) continue;
-    const told = reasonOf(reach, src, dst, wrong, side, state);
+    const told = reasonOf(reach, src, dst, unmet, side, state);
     if (!told) continue;
-    const spanned = spanText(spansOf(ports.describe(wrong)));
-    yield {
-      count: countPairs(group),
-      src: titles.get(src) ?? src,
-      dst: titles.get(dst) ?? dst,
-      ports: spanned,
-      ...told,
-    };
+    const ports = spanText(spansOf(reach.parts.ports.describe(unmet)));
+    yield { count: pairs, src: titles.get(src) ?? src, dst: titles.get(dst) ?? dst, ports, ...told };
   }
 }
 
-type Told = Pick<UnmetPairs, 'reason' | 'isHeld' | 'deniedBy'>;
+interface ComparedGroup {
+  readonly pairs: number;
+  /** Ports that are as the region says, and those that are not. */
+  readonly met: PortSetId;
+  readonly unmet: PortSetId;
+  readonly example: readonly [src: string, dst: string];
+}
+
+/** The connections of a region by groups; undefined for more ranges of addresses than can be compared. */
+function compare(
+  { side, from, to, spans }: Region,
+  state: NetworkState,
+  whole: Reachability,
+):
+  | {
+      readonly reach: Reachability;
+      readonly titles: ReadonlyMap<string, string>;
+      readonly groups: Iterable<ComparedGroup>;
+    }
+  | undefined {
+  const extended = extend(whole, endsOfSide(from, state), endsOfSide(to, state));
+  if (!extended) return undefined;
+  const { reach, sides, titles } = extended;
+  const { ports } = reach.parts;
+  const asked = ports.ofEntries(portEntriesOf(spans));
+  function* groups(): Generator<ComparedGroup> {
+    for (const group of pairsBetween(reach, placeGroups(reach, sides[0]), placeGroups(reach, sides[1]))) {
+      const [example] = examplesOf(reach, group, 1);
+      // Mesh decides nothing between addresses outside.
+      if (!example || (titles.has(example[0]) && titles.has(example[1]))) continue;
+      const open = ports.meet(group.ports, asked);
+      const closed = ports.minus(asked, open);
+      const [met, unmet] = side === 'opened' ? [open, closed] : [closed, open];
+      yield { pairs: countPairs(group), met, unmet, example };
+    }
+  }
+  return { reach, titles, groups: { [Symbol.iterator]: groups } };
+}
+
+export const OPEN_BY_DEFAULT = 'No policy gives this: use deny or only';
+
+type Told = Pick<UnmetPairs, 'reason' | 'isHeld' | 'deniedBy' | 'preset'>;
 
 function reasonOf(
   reach: Reachability,
@@ -95,8 +127,8 @@ function reasonOf(
       reason_code === 'ALLOWED_BY_RULE' && policy !== null ? [policy] : [],
     );
     const preset = givers.find((name) => isOfAgent(state.policies.get(name)));
-    if (preset !== undefined) return { reason: `the preset of an agent gives it (${preset})`, isHeld: true };
-    if (givers.length === 0) return { reason: 'No policy gives this: use deny or only', isHeld: true };
+    if (preset !== undefined) return { reason: `the preset of an agent gives it (${preset})`, isHeld: true, preset };
+    if (givers.length === 0) return { reason: OPEN_BY_DEFAULT, isHeld: true };
     return { reason: `the policy ${givers[0]} gives it`, isHeld: false };
   }
   // The first stage that stops it is the one to name.
@@ -121,7 +153,8 @@ function heldBy({ reason_code, policy }: Blocker, state: NetworkState): Told {
     return { reason: `the preset of an agent holds it (${policy})`, isHeld: true };
   if (policy !== null && (reason_code === 'EGRESS_DENIED_BY_RULE' || reason_code === 'INGRESS_DENIED_BY_RULE'))
     return { reason: `the policy ${policy} denies it`, isHeld: false, deniedBy: policy };
-  return { reason: `${reason_code}${policy === null ? '' : ` by ${policy}`}`, isHeld: false };
+  const isolation = policy === null ? 'the default of the network' : `the policy ${policy}`;
+  return { reason: `no policy allows it, and ${isolation} isolates`, isHeld: false };
 }
 
 /** Returns unmet connections as a sentence. */
@@ -131,30 +164,33 @@ export function unmetText({ count, src, dst, ports, reason }: UnmetPairs): strin
 }
 
 /** Returns true if a region has a connection between those there are now. */
-export function hasPair({ from, to }: Region, state: NetworkState, whole: Reachability): boolean {
-  const extended = extend(whole, endsOfSide(from, state), endsOfSide(to, state));
-  if (!extended) return true;
-  const { reach, sides } = extended;
-  return !pairsBetween(reach, placeGroups(reach, sides[0]), placeGroups(reach, sides[1])).next().done;
+export function hasPair(region: Region, state: NetworkState, whole: Reachability): boolean {
+  const compared = compare(region, state, whole);
+  return !compared?.groups[Symbol.iterator]().next().done;
 }
 
-/** Returns policies that make an order hold already, or `the default` where none does. */
-export function madeSoBy({ side, from, to, spans }: Region, state: NetworkState, whole: Reachability): string[] {
-  const extended = extend(whole, endsOfSide(from, state), endsOfSide(to, state));
+/** Returns the number of pairs that are as regions say on all of their ports. */
+export function countMet(regions: readonly Region[], state: NetworkState, whole: Reachability): number {
+  const groups = regions.flatMap((region) => [...(compare(region, state, whole)?.groups ?? [])]);
+  return groups.reduce((sum, { pairs, unmet }) => sum + (unmet === NO_PORTS ? pairs : 0), 0);
+}
+
+/** Returns true if a connection of a region is as it says, on some port. */
+export function isMetSomewhere(region: Region, state: NetworkState, whole: Reachability): boolean {
+  return [...(compare(region, state, whole)?.groups ?? [])].some(({ met }) => met !== NO_PORTS);
+}
+
+/** Returns policies that make an order hold already; none where it is the default. */
+export function madeSoBy(region: Region, state: NetworkState, whole: Reachability): string[] {
   const names = new Set<string>();
-  const [first]: readonly PortSpan[] = spans;
-  if (!extended) return [];
-  const { reach, sides } = extended;
-  for (const group of pairsBetween(reach, placeGroups(reach, sides[0]), placeGroups(reach, sides[1]))) {
-    const [example] = examplesOf(reach, group, 1);
-    if (!example) continue;
-    const { steps, blocked_by } = explain(reach, {
-      src: example[0],
-      dst: example[1],
-      protocol: first?.protocol,
-      port: first?.from,
-    });
-    for (const { policy } of side === 'opened' ? steps : blocked_by) if (policy !== null) names.add(policy);
+  const [first]: readonly PortSpan[] = region.spans;
+  const compared = compare(region, state, whole);
+  if (!compared) return [];
+  for (const { met, example } of compared.groups) {
+    if (met === NO_PORTS) continue;
+    const [src, dst] = example;
+    const { steps, blocked_by } = explain(compared.reach, { src, dst, protocol: first?.protocol, port: first?.from });
+    for (const { policy } of region.side === 'opened' ? steps : blocked_by) if (policy !== null) names.add(policy);
     if (names.size >= MAX_NAMED) break;
   }
   return [...names].slice(0, MAX_NAMED);

@@ -10,8 +10,9 @@ import { naiveVerdict } from '../../reachability/naive.testkit.ts';
 import { modelOf } from '../../state/network-model.ts';
 import type { NetworkState } from '../../state/state.ts';
 import { compileOrders } from './compile-orders.ts';
+import { holdUnmet } from './judge-orders.ts';
 import type { OrderInput } from './order.ts';
-import { readOrders } from './read-orders.ts';
+import { readHold, readOrders } from './read-orders.ts';
 import { undoOf } from './undo.ts';
 
 /*
@@ -339,6 +340,103 @@ test('orders do exactly what they say, to all pairs and ports, those outside and
     { numRuns: RUNS },
   );
   for (const count of Object.values(done)) expect(count).toBeGreaterThan(RUNS / 100);
+});
+
+/** Returns an allow that goes through each DENY that refusals of it name; undefined where it is refused all the same. */
+function throughDenials(input: OrderInput, state: NetworkState): OrderInput | undefined {
+  let order = input;
+  for (let count = 0; count <= state.policies.size; count += 1) {
+    try {
+      compiled([order], state);
+      return order;
+    } catch (error) {
+      if (!(error instanceof MeshError)) throw error;
+      const [, names] = /"through": (\[.*?\])/.exec(error.message) ?? [];
+      if (names === undefined) return undefined;
+      order = { ...order, through: JSON.parse(names) };
+    }
+  }
+  throw new Error(`A refusal names ${order.through} again.`);
+}
+
+test('an allow through the policies that its refusal names opens exactly what it says, for later peers too', {
+  timeout: 900_000,
+}, () => {
+  let count = 0;
+  fc.assert(
+    fc.property(scene, orderOf('allow'), (made, input) => {
+      const state = stateOf(made);
+      const order = throughDenials(input, state);
+      if (!order?.through) return;
+      count += 1;
+      const result = compiled([order], state);
+      const model = modelWith(result.after, LATER);
+      const seen = { before: connections(modelWith(state, LATER)), after: connections(model), model };
+      const wrong = faults([order], { ...seen, notChanged: result.notChanged });
+      expect({ wrong, changes: result.changes }).toEqual({ wrong: [], changes: result.changes });
+    }),
+    { numRuns: RUNS },
+  );
+  expect(count).toBeGreaterThan(RUNS / 50);
+});
+
+/** A port of each set that the policies and orders here tell apart. */
+const EACH_PORT: typeof PORTS = [...PORTS, ['TCP', 1], ['TCP', 100], ['UDP', 1], ['SCTP', 1]];
+
+test('hold fails exactly where a connection is not as it says, or where it opens between no two peers', {
+  timeout: 900_000,
+}, () => {
+  const found = { met: 0, unmet: 0 };
+  fc.assert(
+    fc.property(scene, any, (made, input) => {
+      const state = stateOf(made);
+      const hold = tried(() => readHold([input], state, { now: NOW, timeZone: 'UTC' }));
+      if (!hold) return;
+      const unmet = holdUnmet(hold, { after: state, is: reachOf(state) });
+      const externals = Object.entries({ ...OUTSIDE, six: '2001:db8::1' }).map(([name, range]) => ({ name, range }));
+      const model: NetworkModel = { ...modelWith(state, []), externals };
+      const names = [...PEERS.map(({ name }) => name), ...externals.map(({ name }) => name)];
+      const pairs = names.flatMap((src) => names.flatMap((dst) => (src === dst ? [] : [[src, dst] as const])));
+      const isDecided = ([src, dst]: readonly [string, string]) => [src, dst].some((name) => labelsOf(name));
+      const decided = pairs.filter(isDecided);
+      const meant = decided.filter(([src, dst]) => EACH_PORT.some((at) => wantedOf(input, src, dst, at) === 'open'));
+      const wrong = decided.some(([src, dst]) =>
+        EACH_PORT.some((at) => {
+          const wanted = wantedOf(input, src, dst, at);
+          return wanted !== 'same' && (wanted === 'open') !== naiveVerdict(model, src, dst, ...at);
+        }),
+      );
+      const isEmpty = ['allow', 'only'].includes(input.do) && meant.length === 0;
+      found[unmet.length > 0 ? 'unmet' : 'met'] += 1;
+      expect({ unmet, isWrong: unmet.length > 0 }).toEqual({ unmet, isWrong: wrong || isEmpty });
+    }),
+    { numRuns: RUNS },
+  );
+  for (const count of Object.values(found)) expect(count).toBeGreaterThan(RUNS / 50);
+});
+
+test('deny leaves nothing that a later ALLOW could open', { timeout: 900_000 }, () => {
+  const done = { already: 0, written: 0 };
+  fc.assert(
+    fc.property(scene, orderOf('deny'), (made, order) => {
+      const result = tried(() => compiled([order], stateOf(made)));
+      if (!result) return;
+      done[result.already ? 'already' : 'written'] += 1;
+      const later = policy('later', { action: 'ALLOW', peerSelector: {}, ingress: [{}], egress: [{}] });
+      const policies = new Map([...result.after.policies, [later.name, later]]);
+      const open = connections(modelWith({ ...result.after, policies }, LATER));
+      const left = NAMES.flatMap((src) =>
+        NAMES.flatMap((dst) =>
+          PORTS.filter(
+            (at) => wantedOf(order, src, dst, at) === 'closed' && open.has(`${src} ${dst} ${at.join(' ')}`),
+          ).map((at) => `${src} ${dst} ${at.join(' ')}`),
+        ),
+      );
+      expect({ left, changes: result.changes }).toEqual({ left: [], changes: result.changes });
+    }),
+    { numRuns: RUNS },
+  );
+  for (const count of Object.values(done)) expect(count).toBeGreaterThan(RUNS / 50);
 });
 
 test('remove takes back an allow that opened all that it is about', { timeout: 900_000 }, () => {

@@ -82,6 +82,8 @@ describe('allow', () => {
     });
     const planned = await plan({ do: 'allow', ...webToDb });
     expect(planned).toMatchObject({ already: true, made_so_by: ['db-in'], changes: [], dry_run: true });
+    expect(planned.diff_markdown).toMatch(/^\*\*Already so\*\*: `db-in`\. There is nothing to apply\./);
+    expect(planned.diff_markdown).toMatch(/## Approval\n\nNone: nothing is written\.\n$/);
     expect(planned).not.toHaveProperty('undo');
   });
 
@@ -93,6 +95,12 @@ describe('allow', () => {
     expect(await fault({ do: 'allow', ...webToDb })).toContain('the policy no-web denies it, and a DENY wins');
   });
 
+  it('takes a port as a number, as YAML reads it', async () => {
+    await using kit = await buildKit();
+    const { plan } = await scene(kit, { base: BASE });
+    expect((await plan({ do: 'allow', from: ['lap'], to: ['db-1'], ports: [8080] })).reading).toContain('on 8080');
+  });
+
   it('ends when it says, by the clocks of the workspace', async () => {
     await using kit = await buildKit();
     const { plan, fault } = await scene(kit, { base: BASE });
@@ -101,9 +109,6 @@ describe('allow', () => {
     for (const { after } of changes) expect(after).toContain(`expiresAt: ${JSON.stringify(end)}`);
     expect(await fault({ do: 'allow', ...webToDb, until: '2001-01-01T00:00' })).toContain('has passed');
     expect(await fault({ do: 'allow', ...webToDb, until: 'tomorrow' })).toContain('A time is written');
-    expect(await fault({ do: 'allow', ...webToDb, starts: '2100-01-01T00:00' })).toContain(
-      'send the order at that time',
-    );
   });
 });
 
@@ -115,6 +120,21 @@ describe('deny, only and remove', () => {
     expect(planned).toMatchObject({ unmet: [], changes: [{ name: 'deny-to-db-1' }], effect: { opened: [] } });
     expect(rows(planned.effect.closed)).toEqual(['outside db-1 TCP22', 'web-1 db-1 TCP22', 'web-2 db-1 TCP22']);
     expect(planned.warnings.join()).toContain('nodes enforce nothing');
+  });
+
+  it('deny is written where only the want of an ALLOW closes it, and then stands against a later allow', async () => {
+    await using kit = await buildKit();
+    const { plan, fault } = await scene(kit, { base: BASE });
+    const planned = await plan({ do: 'deny', ...webToDb });
+    expect(planned).toMatchObject({
+      dry_run: false,
+      unmet: [],
+      risk_level: 'low',
+      changes: [{ action: 'create', name: 'deny-to-db' }],
+      effect: { opened: [], closed: [] },
+    });
+    expect(planned).not.toHaveProperty('already');
+    expect(await fault({ do: 'deny', ...webToDb }, { do: 'allow', ...webToDb })).toContain('contradict');
   });
 
   it('only shuts everybody else out of these ports, and keeps the other ports', async () => {
@@ -236,7 +256,7 @@ describe('orders', () => {
     const ops = records.map((record) => ({ op: 'create', record: draftOf(record) }) as const);
     await kit.services.store.commit(workspace, ops, why);
     const allowed = await plan({ do: 'allow', from: ['boss-peer'], to: ['db-1'], ports: ['tcp/443'] });
-    expect(allowed.unmet.join()).toContain('it would open child-peer to db-1 on TCP 443, which was not expected');
+    expect(allowed.unmet.join()).toContain('it would open child-peer to db-1 on TCP 443, which is not in your orders');
     const denied = await plan({ do: 'deny', from: ['boss-peer'], to: ['web-1'], ports: ['tcp/443'] });
     expect([denied.unmet, denied.questions.join()]).toEqual([[], expect.stringContaining('close child-peer to web-1')]);
   });
@@ -265,6 +285,20 @@ describe('orders', () => {
     expect([status, [...policies.keys()].sort()]).toEqual(['executed', ['allow-from-web', 'allow-to-db', 'base']]);
   });
 
+  it('stand in their plan and its workflow as they were sent, with ids where a name means somebody else', async () => {
+    await using kit = await buildKit();
+    const { plan, as, workspace } = await scene(kit, { base: BASE });
+    await seedPeers(kit.services, workspace, { outside: {} });
+    const { peers } = await kit.services.states.current(workspace);
+    const uid = peers.get('outside')?.uid;
+    const order = { do: 'allow', from: ['web-1', uid], to: ['role=db'], ports: ['tcp/22'], except_to: ['db-1'] };
+    const sent = { ...order, to: ['role=db', 'lap'], until: '2099-01-01T00:00:00Z' };
+    const { plan_id, orders } = await plan(sent);
+    expect(orders).toEqual([sent]);
+    const { workflow_id: id } = await kit.call('apply_network_change', { plan_id }, { as, workspace, face: 'mcp' });
+    expect(await kit.call('get_workflow', { id }, { as, workspace })).toMatchObject({ orders: [sent] });
+  });
+
   it('stand beside an intent, or without one, and not beside changes', async () => {
     await using kit = await buildKit();
     const { as, workspace } = await scene(kit, { base: BASE });
@@ -275,6 +309,6 @@ describe('orders', () => {
     });
     expect(await call({ intent: 'let role=web reach role=db on port 22', orders })).toMatchObject({ check: 'differs' });
     await expect(call({ orders, revert: 'last' })).rejects.toMatchObject({ code: 'invalid_input' });
-    await expect(call({})).rejects.toThrow('Give an intent or orders.');
+    await expect(call({})).rejects.toThrow('Give orders, an intent, or hold.');
   });
 });

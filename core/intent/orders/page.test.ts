@@ -63,7 +63,7 @@ function told(order: string): string {
     const sides = (['opened', 'closed'] as const).flatMap((side) =>
       of(side).length > 0 ? [`${side === 'opened' ? 'opens' : 'closes'} ${of(side).sort().join('; ')}`] : [],
     );
-    return `${sides.join(', ')}: ${changes.map(({ action, name }) => `${action} ${name}`).join(', ')}`;
+    return `${sides.join(', ') || 'changes nothing now'}: ${changes.map(({ action, name }) => `${action} ${name}`).join(', ')}`;
   } catch (error) {
     if (error instanceof MeshError)
       return `refused: ${error.message.replace(/^\S+ /, (start) => (start.startsWith('/') ? '' : start))}`;

@@ -36,14 +36,16 @@ export class PolicyDraft {
   readonly #original: NetworkState;
   readonly #now: number;
   readonly #reachOf: ReachOf;
+  readonly #takenNames: ReadonlySet<string>;
   #policies: ReadonlyMap<string, PolicyRecord>;
   #state: NetworkState;
 
   /** @param now ms */
-  constructor(original: NetworkState, now: number, reachOf: ReachOf) {
+  constructor(original: NetworkState, now: number, reachOf: ReachOf, takenNames: ReadonlySet<string> = new Set()) {
     this.#original = original;
     this.#now = now;
     this.#reachOf = reachOf;
+    this.#takenNames = takenNames;
     this.#policies = original.policies;
     this.#state = original;
   }
@@ -127,7 +129,9 @@ export class PolicyDraft {
 
   freeName(wanted: string): string {
     const taken = new Set(
-      [...this.#policies.keys(), ...this.#original.policies.keys()].map((name) => name.toLowerCase()),
+      [...this.#policies.keys(), ...this.#original.policies.keys(), ...this.#takenNames].map((name) =>
+        name.toLowerCase(),
+      ),
     );
     for (let count = 1; ; count += 1) {
       const name = count === 1 ? wanted : `${wanted}-${count}`;

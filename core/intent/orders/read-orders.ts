@@ -3,11 +3,15 @@ import { type FieldError, invalidInput } from '../../base/errors.ts';
 import { MAX_FIELD_ERRORS } from '../../base/schema-errors.ts';
 import { formatInstant, formatSecond, parseInstant } from '../../base/time.ts';
 import { clockText, instantOfWall } from '../../base/time-zone.ts';
+import { lookUp, quoted } from '../../model/find.ts';
+import { allRulesOf } from '../../model/policy-match.ts';
+import { isOfAgent } from '../../model/presets.ts';
+import { indexOfNames, nearestOf } from '../../model/with-nearest.ts';
 import type { NetworkState } from '../../state/state.ts';
 import { type Order, type OrderInput, orderText } from './order.ts';
 import { portFault } from './order-ports.ts';
 import { mayOverlap, readOrder, regionsOf } from './regions.ts';
-import { leavesOutNetwork, readWord, type Side, sideOf } from './who.ts';
+import { type Group, leavesOutNetwork, readWord, type Side, sideOf } from './who.ts';
 
 /** The moment and place in which the times of orders are read. */
 export interface Clocks {
@@ -27,9 +31,24 @@ const WALL = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(Z|[+-]\d\d:\d\d)?$/;
  * @throws MeshError `invalid_input` that names each faulty word, or two orders that contradict each other
  */
 export function readOrders(inputs: readonly OrderInput[], state: NetworkState, clocks: Clocks): Order[] {
+  const orders = ordersAt('/orders', inputs, state, clocks);
+  refuseContradictions(orders, state);
+  return orders;
+}
+
+/**
+ * Reads what has to hold after a change, in the form of orders.
+ *
+ * @throws MeshError `invalid_input` that names each faulty word
+ */
+export function readHold(inputs: readonly OrderInput[], state: NetworkState, clocks: Clocks): Order[] {
+  return ordersAt('/hold', inputs, state, clocks);
+}
+
+function ordersAt(field: '/orders' | '/hold', inputs: readonly OrderInput[], state: NetworkState, clocks: Clocks) {
   const errors: FieldError[] = [];
   const orders = inputs.flatMap((input, index) => {
-    const at = `/orders/${index}`;
+    const at = `${field}/${index}`;
     const before = errors.length;
     const words = SIDES.map((side) => wordsOf(input[side] ?? [], `${at}/${side}`, state, errors));
     (input.ports ?? []).forEach((word, place) => {
@@ -37,14 +56,14 @@ export function readOrders(inputs: readonly OrderInput[], state: NetworkState, c
       if (detail !== undefined) errors.push({ pointer: `${at}/ports/${place}`, detail });
     });
     const expiresAt = endOfOrder(input, at, clocks, errors);
-    errors.push(...misfits(input, at));
+    errors.push(...misfits(input, at), ...throughFaults(input, at, state));
     if (errors.length > before) return [];
-    return ordersOf(input, words, expiresAt, clocks);
+    const through = input.through?.flatMap((name) => lookUp(state.policies, name)?.name ?? []);
+    return ordersOf({ ...input, through }, words, expiresAt, clocks).map((order) => ({ order, at }));
   });
-  const faults = errors.length > 0 ? errors : orders.flatMap((order, index) => emptiness(order, index, state));
+  const faults = errors.length > 0 ? errors : orders.flatMap(({ order, at }) => emptiness(order, at, state));
   if (faults.length > 0) throw invalidInput(faults.slice(0, MAX_FIELD_ERRORS));
-  refuseContradictions(orders, state);
-  return orders;
+  return orders.map(({ order }) => order);
 }
 
 interface Words {
@@ -69,8 +88,6 @@ function wordsOf(words: readonly string[], at: string, state: NetworkState, erro
 function misfits(input: OrderInput, at: string): FieldError[] {
   const found: FieldError[] = [];
   const refuse = (field: string, detail: string) => found.push({ pointer: `${at}/${field}`, detail });
-  if (input.starts !== undefined)
-    refuse('starts', 'Policies begin when they are written: send the order at that time.');
   if (input.do === 'remove' && (input.for ?? input.until) !== undefined)
     refuse(
       input.for === undefined ? 'until' : 'for',
@@ -79,6 +96,32 @@ function misfits(input: OrderInput, at: string): FieldError[] {
   if (input.do === 'only' && input.both_ways) refuse('both_ways', 'only has one direction: send one order each way.');
   if (input.do !== 'only' && input.side !== undefined) refuse('side', 'side is for only.');
   return found;
+}
+
+/** A hole is made in the rules of a DENY that is named, which nobody may mean by mistake. */
+function throughFaults(input: OrderInput, at: string, { policies }: NetworkState): FieldError[] {
+  if (input.through === undefined) return [];
+  const refuse = (detail: string) => [{ pointer: `${at}/through`, detail }];
+  if (input.do !== 'allow') return refuse('through is for allow.');
+  if ((input.for ?? input.until) !== undefined)
+    return refuse(
+      'A hole in a DENY does not close by itself: leave out for and until, and send a deny when it is to end.',
+    );
+  return input.through.flatMap((name, index): FieldError[] => {
+    const fault = (detail: string) => [{ pointer: `${at}/through/${index}`, detail }];
+    const policy = lookUp(policies, name);
+    if (!policy) {
+      const near = nearestOf(name, indexOfNames(policies)).map(quoted);
+      return fault(
+        `There is no policy ${quoted(name)}.${near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : ''}`,
+      );
+    }
+    if (isOfAgent(policy)) return fault(`${policy.name} holds an agent to its preset, and no order changes it.`);
+    const isDeny = policy.spec.action === 'DENY' && allRulesOf(policy.spec).length > 0;
+    return isDeny
+      ? []
+      : fault(`${policy.name} is no DENY with rules, so nothing is to be made a hole in: leave it out.`);
+  });
 }
 
 function endOfOrder(
@@ -126,6 +169,7 @@ function ordersOf(input: OrderInput, words: readonly Words[], end: number | unde
     ...(input.side !== undefined && { side: input.side }),
     ...(input.ports?.length && { ports: input.ports }),
     ...(end !== undefined && { expiresAt: formatInstant(end) }),
+    ...(input.through?.length && { through: input.through }),
   };
   const one = (src: string[], dst: string[], butSrc: string[], butDst: string[], text: string): Order => ({
     ...common,
@@ -148,12 +192,12 @@ function ordersOf(input: OrderInput, words: readonly Words[], end: number | unde
 }
 
 /** An order about nobody is more often misspelt than meant. */
-function emptiness(order: Order, index: number, state: NetworkState): FieldError[] {
+function emptiness(order: Order, pointer: string, state: NetworkState): FieldError[] {
   const { from, to, spans } = readOrder(order, state);
-  const pointer = `/orders/${index}`;
-  const isEmpty = (side: typeof from) => side.groups.length + side.ranges.length === 0;
+  const isEmpty = ({ groups, ranges }: Side) => ranges.length === 0 && groups.every(isNobody);
   if (spans.length === 0) return [{ pointer, detail: `${order.text} leaves out all of its ports.` }];
-  if (isEmpty(from) || isEmpty(to)) return [{ pointer, detail: `${order.text} leaves out everyone on one side.` }];
+  if (isEmpty(from) || isEmpty(to))
+    return [{ pointer, detail: `${order.text}: one side is nobody. Leave out less, or name others.` }];
   if (from.groups.length + to.groups.length === 0)
     return [
       {
@@ -169,6 +213,11 @@ function emptiness(order: Order, index: number, state: NetworkState): FieldError
   if (ends.some(([words, left]) => leavesOutNetwork(sideOf(words, [], state), sideOf(left, [], state))))
     return [{ pointer, detail: `${order.text}: a network cannot be left out: name the other networks instead.` }];
   return [];
+}
+
+/** Labels that contradict each other, as in `env=prod,env!=prod`, match nobody ever. */
+function isNobody({ selector }: Group): boolean {
+  return selector.peers?.length === 0;
 }
 
 function isSamePeer(from: Side, to: Side): boolean {

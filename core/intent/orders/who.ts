@@ -2,7 +2,7 @@ import { getOrInsertComputed } from '../../base/get-or-insert.ts';
 import { memoize } from '../../base/memoize.ts';
 import { nearest } from '../../base/nearest.ts';
 import { foldName } from '../../base/record.ts';
-import { overlaps, parseAddress, parseCidr } from '../../model/cidr.ts';
+import { type IpRange, overlaps, parseAddress, parseCidr } from '../../model/cidr.ts';
 import { lookUp, lookUpById } from '../../model/find.ts';
 import { readsAsPeerId } from '../../model/peer-lists.ts';
 import type { PeerEntry, Selector } from '../../model/policy.ts';
@@ -54,11 +54,15 @@ export function readWord(word: string, state: Network): ReadWord {
   if (word.includes('=')) return { word, shown: word };
   const range = parseCidr(word) ?? parseAddress(word);
   const peer = peerOf(word, state);
-  if (peer) return { word: peer.uid, shown: peer.name };
+  if (peer) return { word: peer.uid, shown: shownPeer(peer) };
   if (range) {
-    if (!insideOf(state).some((one) => overlaps(one, range))) return { word, shown: word };
+    const within = [...state.networks.values()].filter(({ spec }) => isWithin(spec.cidr, range));
+    if (within.length === 0) return { word, shown: word };
     if (!word.includes('/')) return { fault: `No peer has the address ${word}.` };
-    return { fault: `${word} has addresses of a network: name its peers, their labels, or network=NAME.` };
+    const [{ name = '', spec = { cidr: '' } } = {}] = within;
+    return {
+      fault: `${word} holds addresses of the network ${name} (${spec.cidr}): write network=${name} for its peers, and outside or a CIDR without them for other addresses.`,
+    };
   }
   if (word.includes('*') || word.startsWith('!'))
     return {
@@ -68,6 +72,21 @@ export function readWord(word: string, state: Network): ReadWord {
   const what = `There is no peer ${JSON.stringify(word)}.`;
   const fix = `${what} Write a name, an id, an address, label=value, network=NAME, peers, outside or anyone.`;
   return { fault: fix, ...(near.length > 0 && { offered: `${what} Did you mean ${near.join(' or ')}?` }) };
+}
+
+/** Words that join the parts of an order in its text. */
+const JOINTS: ReadonlySet<string> = new Set(['to', 'except', 'on', 'through', 'until', 'and']);
+
+/** Returns a peer's name; with its id where it reads as another word of an order. Devices choose their names. */
+function shownPeer({ name, uid }: PeerRecord): string {
+  const folded = foldName(name);
+  const isWord = KEYWORDS.has(folded) || JOINTS.has(folded) || name.includes('=') || readsAsPeerId(folded);
+  return isWord || parseCidr(name) || parseAddress(name) ? `peer ${JSON.stringify(name)} (${uid})` : name;
+}
+
+function isWithin(cidr: string, range: IpRange): boolean {
+  const own = parseCidr(cidr);
+  return own !== undefined && overlaps(own, range);
 }
 
 function peerOf(word: string, { peers }: Network): PeerRecord | undefined {

@@ -1,6 +1,6 @@
 import { endOf, rulesOf } from '../../model/policy-match.ts';
 import { selectorWithin } from '../../model/selector-within.ts';
-import { cutRules, type Half } from './cut.ts';
+import { cutDeny, cutRules, type Half } from './cut.ts';
 import type { Verb } from './order.ts';
 import { otherPorts, portEntriesOf } from './order-ports.ts';
 import { unmetPairs } from './order-result.ts';
@@ -21,19 +21,21 @@ const WRITERS: Readonly<Record<Verb, typeof writeOrder>> = { allow, deny, only, 
 
 /** Selects those that are isolated, each for as long as they are, so that nobody is isolated by it who was not. */
 function allow(order: ReadOrder, draft: PolicyDraft): void {
-  for (const [subject, others, direction] of ends(order)) {
-    for (const half of halvesOf(subject, others)) {
-      const rule: RuleText = { peers: entriesOf(half.others, draft.state), ports: portEntriesOf(order.spans) };
-      const parts = draft.isolatedParts(half.group, direction);
-      if (parts.length > MAX_PARTS)
-        throw refused(
-          `${parts.length} policies isolate parts of what ${order.order.text} is about: order it in smaller parts.`,
-        );
-      for (const part of parts) {
-        const endsAt = Math.min(part.endsAt, order.endsAt);
-        if (!isCovered(draft, { ...part, endsAt }, direction, 'ALLOW', rule))
-          draft.addRule('allow', { ...part, endsAt }, direction, 'ALLOW', [rule]);
-      }
+  const halves = ends(order).flatMap(([subject, others, direction]) =>
+    halvesOf(subject, others).map((half) => [half, direction] as const),
+  );
+  for (const name of order.order.through ?? []) cutDeny(draft, name, halves, order.spans);
+  for (const [half, direction] of halves) {
+    const rule: RuleText = { peers: entriesOf(half.others, draft.state), ports: portEntriesOf(order.spans) };
+    const parts = draft.isolatedParts(half.group, direction);
+    if (parts.length > MAX_PARTS)
+      throw refused(
+        `${parts.length} policies isolate parts of what ${order.order.text} is about: order it in smaller parts.`,
+      );
+    for (const part of parts) {
+      const endsAt = Math.min(part.endsAt, order.endsAt);
+      if (!isCovered(draft, { ...part, endsAt }, direction, 'ALLOW', rule))
+        draft.addRule('allow', { ...part, endsAt }, direction, 'ALLOW', [rule]);
     }
   }
 }

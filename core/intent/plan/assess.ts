@@ -10,13 +10,14 @@ import { draftOf } from '../../base/record.ts';
 import { type NetworkChange, planChanges } from '../../changes/changes.ts';
 import { brokenControls } from '../../compliance/flips.ts';
 import { effectOf } from '../../effect/effect.ts';
+import { namedTerms } from '../../effect/named-terms.ts';
 import { effectTitle } from '../../effect/title.ts';
 import { decidedFields } from '../../model/grants.ts';
 import type { PeerRecord } from '../../model/resources.ts';
 import { workspaceById } from '../../model/workspaces.ts';
 import { type NetworkState, recordIn } from '../../state/state.ts';
 import { resourceYaml } from '../../views/render-yaml.ts';
-import { namedByOrders, ordersUnmet } from '../orders/judge-orders.ts';
+import { holdUnmet, ordersUnmet } from '../orders/judge-orders.ts';
 import { emptiedTexts, endingTexts } from '../verify/ending.ts';
 import type { RecordExpectation } from '../verify/expectation.ts';
 import { unmetExpectations } from '../verify/expectations.ts';
@@ -26,18 +27,20 @@ import {
   findingsOf,
   isBeyondNamed,
   isUnseen,
+  makesHole,
   opensUnseen,
   type Requester,
 } from '../verify/findings.ts';
+import { opensAsOrdered } from '../verify/joining.ts';
 import { controlRanges } from '../verify/lock-out.ts';
 import { recordOf, revisionsOf, unmetRecords } from '../verify/record-expectations.ts';
 import { riskOf } from '../verify/risk.ts';
 import type { Assessment, Proposal } from './assessment.ts';
 import { cachedAssessment } from './assessment-cache.ts';
-import { expectationText, hasStatement, recordText } from './check.ts';
+import { expectationText, hasStatement, type IntentReading, intentReading, type ReadBy, recordText } from './check.ts';
 import { diffMarkdown, type PlanView, type ShownChange } from './diff-markdown.ts';
-import { heldAgainst } from './model-words.ts';
-import { boundsOf, effectOfSaid } from './named.ts';
+import { boundsOf, effectOfChanges, namedByReading } from './named.ts';
+import { ordersTitle, planSummary } from './plan-title.ts';
 import type { PlanServices } from './services.ts';
 
 /**
@@ -82,8 +85,8 @@ async function assessOn(
   proposal: Proposal,
   requester: Requester | undefined,
 ): Promise<Assessment> {
-  const { changes: given, expectations, records, callerExpectations = [], orders, said, sentence } = proposal;
-  const { plannedBy, readBy, notes = [], questions = [] } = proposal;
+  const { changes: given, expectations, records, callerExpectations = [], sentence } = proposal;
+  const { orders, edits = [], hold = [], intended, plannedBy, readBy, notes = [], questions = [] } = proposal;
   const { states } = services;
   const { ops, after, outcomes, changes } = planChanges(state, given, now, controlRanges(services.settings));
   const [was, is] = [states.reachability(state, now), states.reachability(after, now)];
@@ -102,7 +105,10 @@ async function assessOn(
   const isStated = hasStatement(proposal);
   // A caller's own expectations do not widen what the intent says.
   const named = isStated || callerExpectations.length === 0 ? expectations : callerExpectations;
-  const bounds = boundsOf(named.length, records.length, proposal);
+  const own = orders && { orders, edits };
+  const reading = intentReading(proposal) ?? (isStated ? undefined : own);
+  const bounds = boundsOf(named.length, records.length, proposal, reading);
+  const stated = reading && saidBeside(reading, own);
   const isPersons = requester === undefined || !isAgentId(requester.id);
   const future = futureOf({ before: state, after, was, is, effect, now }, { joins, isPersons }, states);
   const beyond =
@@ -118,13 +124,16 @@ async function assessOn(
   const findings = findingsOf({
     before: state,
     after,
-    said: said && effectOfSaid(said, now, states),
+    said: stated && effectOfChanges(stated, now, states),
     was,
     is,
     effect,
     policies,
     expectations: named,
-    ordered: isStated || !orders ? undefined : namedByOrders(orders),
+    ordered: reading && namedByReading(reading, now),
+    isWritten: reading !== undefined && reading !== intended,
+    author: authorOf(proposal, isStated),
+    through: [...new Set((orders ?? []).flatMap(({ through = [] }) => through))],
     bounds,
     beyond,
     future,
@@ -136,25 +145,32 @@ async function assessOn(
   const past = await pastStates(services, state.workspace, records);
   const [unmetStated, unmetOwn] = [expectations, callerExpectations].map((all) => unmetExpectations(all, after, is));
   const unmet = [...(unmetStated ?? []), ...(unmetOwn ?? [])];
-  const missing = unmetRecords(records, { after, is, past });
-  const [unmetOrders, heldOrders] = orders ? ordersUnmet(orders, state, { after, is }) : [[], []];
+  const missing = unmetRecords(records, after, past);
+  const [unmetOrders, heldOrders] = ordersUnmet(orders ?? [], { after, is });
+  const [unmetIntent] = ordersUnmet(intended?.orders ?? [], { after, is });
+  const unmetHold = holdUnmet(hold, { after, is });
   const objections = [
-    ...unmet.map(({ detail }) => detail),
+    ...(unmetStated ?? []).map(({ detail }) => `${sentenceCase(authorOf(proposal, true))}: ${detail}`),
+    ...(unmetOwn ?? []).map(({ detail }) => `Your expectations: ${detail}`),
     ...missing,
-    ...unmetOrders.map((text) => `Not as ordered: ${text}`),
+    ...unmetOrders.map((text) => `${ORDERS_OF[readBy]}: ${text}`),
+    ...unmetIntent.map((text) => `${ORDERS_OF.language}: ${text}`),
+    // A planner may add to what its caller holds it to.
+    ...unmetHold.map((text) => `${plannedBy === 'caller' ? 'Your hold' : 'What must hold'}: ${text}`),
     ...broken.map(({ name, detail }) => `The assertion ${name} would fail: ${detail}.`),
     ...findings.flatMap(({ blocks, message }) => (blocks ? [message] : [])),
   ];
   const warned = (isIt: (finding: Finding) => boolean) =>
     findings.flatMap((finding) => (!finding.blocks && isIt(finding) ? [finding.message] : []));
   const [opens, beyondNamed, closes] = [warned(opensUnseen), warned(isBeyondNamed), warned(closesUnseen)];
-  const others = warned((finding) => !isBeyondNamed(finding) && !isUnseen(finding));
+  const others = warned((finding) => !isBeyondNamed(finding) && (makesHole(finding) || !isUnseen(finding)));
   const isAsked = beyondNamed.length + questions.length > 0;
   const isUnknown = isAsked || findings.some(({ code }) => code === 'OUTSIDE_UNKNOWN');
-  const differs = (unmetStated ?? []).length + missing.length > 0 || findings.some(isExcess);
+  const isOwn = callerExpectations.length + hold.length > 0 || (orders !== undefined && plannedBy === 'caller');
+  const expectationsHold = (unmetOwn ?? []).length + unmetOrders.length + unmetHold.length === 0;
+  const unmetReading = [...(unmetStated ?? []), ...missing, ...unmetIntent, ...unmetOrders];
+  const differs = unmetReading.length > 0 || findings.some(isExcess) || (isOwn && !expectationsHold);
   const check = !isStated ? 'not checked' : differs ? 'differs' : isUnknown ? 'not checked' : 'matches';
-  const isOwn = callerExpectations.length > 0 || orders !== undefined;
-  const own = isOwn ? { expectationsHold: (unmetOwn ?? []).length + unmetOrders.length === 0 } : {};
   const notChanged = heldOrders.map((text) => `not changed: ${text}`);
   const told = [
     ...notes,
@@ -175,29 +191,47 @@ async function assessOn(
   });
   // A token that is given out meanwhile adds to what closes for newcomers: nobody is asked again about what was named.
   const failing = brokenControls(controls);
-  const title = effectTitle(effect, after, { later: opens, failing });
+  // The orders of the title name devices that join later; the warnings say it all the same.
+  const isNamed = own !== undefined && opensAsOrdered(future, namedByReading(own, now));
+  const titled = warned((finding) => opensUnseen(finding) && !(isNamed && finding.code === 'OPENS_TO_NEWCOMERS'));
+  const terms = [
+    ...[...(orders ?? []), ...(intended?.orders ?? [])].flatMap(({ from, to }) => [...from, ...to]),
+    ...[...expectations, ...callerExpectations].flatMap(({ src, dst }) => [src, dst]),
+  ];
+  const written = shown.flatMap(({ resource, name }) => (resource === 'MeshPolicy' ? [name] : []));
+  const words = namedTerms({ terms, policies: written }, state, after);
+  const effectLine = effectTitle(effect, after, { later: titled, failing, named: words });
+  const ordered = ordersTitle(orders);
+  const title = planSummary(ordered, effectLine);
   // A change that an earlier version put forward did not name the public block that it routes.
   const publicBlocks = effect.routes.flatMap(({ isPublic, block }) => (isPublic ? [`routes ${block}`] : []));
   const later = closes.length > 0 ? `closed ${future.closed.digest}` : '';
   const ahead = [future.opened.digest, later, ...failing, ...publicBlocks];
   const view: PlanView = {
-    title,
+    title: ordered ?? effectLine,
+    ...(ordered !== undefined && { effectLine }),
+    ...(isOwnSentence(proposal) && { intent: proposal.intent }),
+    ...(proposal.askedBy && { askedBy: proposal.askedBy }),
     readBy,
-    sentence: plannedBy === 'model' ? heldAgainst(sentence, { effect, after }) : sentence,
+    sentence,
     shown,
     effect,
     after,
+    named: words,
     risk,
     beyondNamed,
     isAsked,
-    isUnseen: opens.length + closes.length > 0,
+    isUnseen: findings.some(isUnseen),
     failsControls: failing.length > 0,
     warnings: [...opens, ...closes, ...told, ...others],
     check,
     isStated,
     stated: isStated ? [...records.map(recordText), ...expectations.map(expectationText)] : [],
-    ...own,
-    ...(orders && { orders: orders.map(({ text }) => text) }),
+    ...(intended && { intended: intended.orders.map(({ text }) => text) }),
+    ...(isOwn && { expectationsHold }),
+    ...(orders?.length && { orders: orders.map(({ text }) => text) }),
+    ordersMet: unmetOrders.length === 0 && !findings.some(isExcess),
+    hold: hold.map(({ text }) => text),
     callerExpectations: callerExpectations.map(expectationText),
     objections,
     settings: record.spec.settings,
@@ -213,7 +247,7 @@ async function assessOn(
     risk,
     warnings,
     check,
-    ...own,
+    ...(isOwn && { expectationsHold }),
     ...(heldOrders.length > 0 && { notChanged: heldOrders }),
     unmet,
     unmetRecords: missing,
@@ -229,6 +263,39 @@ async function assessOn(
       .update(JSON.stringify([effect.digest, bound(shown, state, after), ...ahead.filter((one) => one !== '')]))
       .digest('hex'),
   };
+}
+
+/** Returns true where the requester wrote a sentence: without one, the words of the orders stand for it. */
+function isOwnSentence({ intent, sentence }: Proposal): boolean {
+  return intent !== undefined && intent !== sentence && `${intent}.` !== sentence;
+}
+
+const ORDERS_OF = {
+  language: 'The sentence as it was read',
+  model: "The model's orders",
+  agent: 'Your orders',
+  person: 'Your orders',
+} as const satisfies Record<ReadBy, string>;
+
+/** Returns the changes whose effect a reading names beside its orders; undefined where they are all that is proposed. */
+function saidBeside(
+  { orders, edits }: IntentReading,
+  own: IntentReading | undefined,
+): readonly NetworkChange[] | undefined {
+  if (edits.length === 0 && orders.length > 0) return undefined;
+  return own?.edits === edits && orders.length === 0 ? undefined : edits;
+}
+
+/** Names what says which connections may open and close: the intent, or what its caller sent beside it. */
+function authorOf({ plannedBy, readBy, orders = [], callerExpectations = [] }: Proposal, isOfIntent: boolean): string {
+  if (!isOfIntent && orders.length > 0) return readBy === 'model' ? "the model's orders" : 'your orders';
+  if (!isOfIntent && callerExpectations.length > 0) return 'your expectations';
+  if (plannedBy === 'revert') return 'the state that is brought back';
+  return plannedBy === 'model' ? "the model's own expectations" : 'the sentence as it was read';
+}
+
+function sentenceCase(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** Objections to effects beyond the peers that were named. */

@@ -1,4 +1,5 @@
 import { parseInstant } from '../../base/time.ts';
+import { renumbers } from '../../changes/renumber.ts';
 import { decidingState, type NetworkState } from '../../state/state.ts';
 import type { Requester } from '../verify/findings.ts';
 import type { Assessment, Proposal } from './assessment.ts';
@@ -48,8 +49,9 @@ export async function cachedAssessment(
   // All that it rests on is as it was, so its read set begins at the revision of now.
   if (known) return { ...known.assessment, state };
   const assessment = await make();
-  // A released address is quarantined from the instant of its write on, so that one is made each time.
-  if (assessment.ops.some((op) => 'record' in op && op.record.kind === 'AddressRest')) return assessment;
+  // A released address is quarantined from the instant of its write on, and a former block carried, so that these are made each time.
+  const isTimed = assessment.ops.some((op) => 'record' in op && op.record.kind === 'AddressRest');
+  if (isTimed || renumbers(assessment.ops, state)) return assessment;
   const { policies, networks, agents } = state;
   const until = nextEnd(state, assessment, inputs.proposal, now);
   const entry: Entry = { key, policies, networks, agents, from: now, until, assessment: withoutPresence(assessment) };
@@ -60,11 +62,11 @@ export async function cachedAssessment(
 
 /** Proposals come from plans and workflows too, whose other fields an assessment does not read. */
 function keyOf({ proposal, requester, facts }: AssessmentInputs): string {
-  const { changes, said, readBy, sentence, notes, questions, expectations, records } = proposal;
-  const { expectedBy, callerExpectations, orders, plannedBy } = proposal;
-  const stated = [expectations, records, expectedBy, callerExpectations, orders, plannedBy];
+  const { changes, readBy, sentence, intent, askedBy, notes, questions, expectations, records } = proposal;
+  const { callerExpectations, orders, edits, hold, intended, plannedBy } = proposal;
+  const stated = [expectations, records, callerExpectations, orders, edits, hold, intended, plannedBy];
   const asker = requester && [requester.id, requester.peer];
-  return JSON.stringify([changes, said, readBy, sentence, notes, questions, stated, asker, facts]);
+  return JSON.stringify([changes, readBy, sentence, intent, askedBy, notes, questions, stated, asker, facts]);
 }
 
 /** A kept state holds all that changed in it since, and presence changes all the time. */
@@ -78,7 +80,7 @@ interface Ending {
 }
 
 /** Returns the first instant after `now` at which a record of either state or an address in quarantine ends, ms. */
-function nextEnd(before: NetworkState, { view: { after } }: Assessment, { said = [] }: Proposal, now: number): number {
+function nextEnd(before: NetworkState, { view: { after } }: Assessment, { intended }: Proposal, now: number): number {
   let next = Number.POSITIVE_INFINITY;
   const see = (at: number) => {
     if (at > now && at < next) next = at;
@@ -89,6 +91,7 @@ function nextEnd(before: NetworkState, { view: { after } }: Assessment, { said =
   for (const { peers, policies, agents } of [before, after])
     for (const map of [peers, policies, agents]) seeAll(map.values());
   for (const { spec } of before.quarantine.values()) see(spec.until);
-  for (const change of said) if ('spec' in change && 'expiresAt' in change.spec) seeAll([{ spec: change.spec }]);
+  for (const change of intended?.edits ?? [])
+    if ('spec' in change && 'expiresAt' in change.spec) seeAll([{ spec: change.spec }]);
   return next;
 }

@@ -4,6 +4,7 @@ import type { Op } from '../../base/ports.ts';
 import type { ChangePlan, NetworkChange } from '../../changes/changes.ts';
 import type { ControlFlip } from '../../compliance/flips.ts';
 import type { Effect } from '../../effect/effect.ts';
+import type { RequesterKind } from '../../model/workspaces.ts';
 import type { NetworkState } from '../../state/state.ts';
 import type { Unmet } from '../verify/expectations.ts';
 import type { Finding } from '../verify/findings.ts';
@@ -14,14 +15,13 @@ import type { PlanView, ShownChange } from './diff-markdown.ts';
 /** Changes that are to be judged, and what they are meant to achieve. */
 export interface Proposal extends Stated {
   readonly changes: readonly NetworkChange[];
-  /**
-   * The changes that the grammar reads in the intent, if it can: what they close, and what they open to outside addresses,
-   * counts as requested.
-   */
-  readonly said?: readonly NetworkChange[];
   readonly readBy: ReadBy;
   /** The planner's own description; always shown as such, never as a computed result. */
   readonly sentence: string;
+  /** The sentence of the requester, in their words. */
+  readonly intent?: string;
+  /** The kind of the requester; absent in records of earlier versions. */
+  readonly askedBy?: RequesterKind;
   /** Additional notes for people, beside the computed results. */
   readonly notes?: readonly string[];
   /** Questions of the planner; until they are answered, nothing is checked. */
@@ -37,7 +37,7 @@ export interface Assessment {
   readonly outcomes: ChangePlan['outcomes'];
   readonly shown: readonly ShownChange[];
   readonly effect: Effect;
-  /** The effect in one line. */
+  /** The orders and their effect in one line. */
   readonly title: string;
   readonly risk: Risk;
   readonly warnings: readonly string[];

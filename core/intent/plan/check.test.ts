@@ -32,6 +32,20 @@ describe('a workflow that an earlier version stored', () => {
     expect(hasStatement(storedReading({ ...BY, expectations: [WEB], plannedBy: 'grammar' }))).toBe(true);
     expect(hasStatement(storedReading({ ...BY, expectations: [WEB] }))).toBe(false);
   });
+
+  it('is not checked against sentences about records, nor against those beside changes of its caller', () => {
+    const records = [{ kind: 'absent' }, { kind: 'closed-by-default' }] as const;
+    const about = storedReading({ ...BY, records, expectations: [], plannedBy: 'grammar' });
+    expect([about.records, hasStatement(about)]).toEqual([[], false]);
+    const beside = storedReading({ ...BY, expectations: [WEB], plannedBy: 'caller', expectedBy: 'language' });
+    expect([beside.expectations, hasStatement(beside)]).toEqual([[], false]);
+  });
+
+  it('is checked against the records that it restores', () => {
+    const records = [{ kind: 'restored', revision: 3, records: [] }] as const;
+    const undo = storedReading({ ...BY, records, expectations: [], plannedBy: 'revert' });
+    expect([undo.records, hasStatement(undo)]).toEqual([records, true]);
+  });
 });
 
 it.each([

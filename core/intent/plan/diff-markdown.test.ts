@@ -27,9 +27,11 @@ function viewOf(
     shown: [{ action: 'create', resource: 'MeshPolicy', name: 'no-db', before: '', after: 'kind: MeshPolicy\n' }],
     effect,
     after,
+    named: [],
     risk: { level: 'medium', reasons: ['ends all traffic'] },
     beyondNamed: [],
     isUnseen: false,
+    hold: [],
     failsControls: false,
     isAsked: false,
     warnings: [],
@@ -102,7 +104,7 @@ A signed-in person with workflows:approve; the one who asked only while nobody e
       }),
     );
     const view = viewOf(peers, policies);
-    const { rows, omittedRows, omittedPairs } = effectTexts(view.effect, 'closed', view.after, 20);
+    const { rows, omittedRows, omittedPairs } = effectTexts(view.effect, 'closed', view.after, { limit: 20 });
     expect([rows.length, omittedRows, omittedPairs]).toEqual([20, 40, 10 * 2 * 59 + 30 * 2]);
     expect(diffMarkdown(view)).toContain('| … | … | 40 more rows | 1240 | |');
   });

@@ -2,9 +2,10 @@ import { type Effect, outsidePairs } from '../../effect/effect.ts';
 import { code, counted, fenced, plain, quote } from '../../effect/markdown.ts';
 import { routeText } from '../../effect/routes.ts';
 import { type EffectText, effectTexts } from '../../effect/rows.ts';
-import type { WorkspaceSettings } from '../../model/workspaces.ts';
+import type { RequesterKind, WorkspaceSettings } from '../../model/workspaces.ts';
 import type { NetworkState } from '../../state/state.ts';
-import { isAtMost, type Risk } from '../verify/risk.ts';
+import type { Risk } from '../verify/risk.ts';
+import { isAutoApproved } from './auto-approval.ts';
 import type { Check, ReadBy } from './check.ts';
 import { lineDiff } from './line-diff.ts';
 import { type Claim, type Computed, claimsOf } from './model-words.ts';
@@ -23,15 +24,22 @@ export interface ShownChange {
 
 /** The data from which the Markdown of a plan is rendered; all of it computed. */
 export interface PlanView {
-  /** The effect in one line. */
+  /** The orders in one line; the effect where there are none. */
   readonly title: string;
+  /** The effect in one line, below a title of orders. */
+  readonly effectLine?: string;
   readonly readBy: ReadBy;
+  /** The sentence of the requester, quoted as theirs. */
+  readonly intent?: string;
+  readonly askedBy?: RequesterKind;
   /** Statement of the reader, quoted as theirs. */
   readonly sentence: string;
   readonly shown: readonly ShownChange[];
   readonly effect: Effect;
   /** The network after the change: its labels name the kinds of peers. */
   readonly after: NetworkState;
+  /** Terms of labels that the orders, expectations and policies use. */
+  readonly named: readonly string[];
   readonly risk: Risk;
   /** Sentences on connections that open or close beyond the named ones. */
   readonly beyondNamed: readonly string[];
@@ -47,8 +55,14 @@ export interface PlanView {
   readonly isStated: boolean;
   /** Expectations stated by the intent, as sentences. */
   readonly stated: readonly string[];
+  /** The intent as the language reader reads it, where others wrote the orders or changes, as sentences. */
+  readonly intended?: readonly string[];
   /** The orders from which code wrote the changes, as sentences. */
   readonly orders?: readonly string[];
+  /** True if the effect is that of the orders. */
+  readonly ordersMet?: boolean;
+  /** Requirements of the caller that hold among other things, as sentences. */
+  readonly hold: readonly string[];
   /** The caller's own expectations, as sentences, and whether all of them hold, the orders too. */
   readonly callerExpectations: readonly string[];
   readonly expectationsHold?: boolean;
@@ -65,22 +79,28 @@ const MAX_DIFF_LINES = 120;
 
 /** The plan as Markdown, for display and for messages that ask for approval. The same plan gives the same text. */
 export function diffMarkdown(view: PlanView): string {
-  const { title, risk, effect, warnings, beyondNamed } = view;
+  const { title, effectLine, risk, effect, warnings, beyondNamed } = view;
   const reasons = risk.reasons.length > 0 ? ` (${risk.reasons.map((reason) => plain(reason)).join('; ')})` : '';
   const lines = [
     `# ${plain(title, MAX_TITLE)}`,
     '',
+    ...(effectLine === undefined ? [] : [plain(effectLine, MAX_TITLE), '']),
     ...list('Opens or closes more than was named: is it meant?', beyondNamed),
     readByText(view),
     '',
+    ...intentText(view),
     `Risk: **${risk.level}**${reasons}`,
     '',
     `Check: ${checkText(view)}`,
     '',
     ...list('Speaks against it', view.objections),
     ...list('The intent says', view.stated),
-    ...list(ordersTitle(view), view.orders ?? []),
-    ...list(callerTitle(view), view.callerExpectations),
+    ...list('The sentence as it was read', view.intended ?? []),
+    ...list(
+      view.ordersMet ? 'The effect matches these orders' : 'The effect does not match these orders',
+      view.orders ?? [],
+    ),
+    ...list(callerTitle(view), [...view.hold, ...view.callerExpectations]),
     ...list('Routes', effect.routes.map(routeText)),
     ...side('Opens', view, 'opened'),
     ...side('Closes', view, 'closed'),
@@ -124,10 +144,10 @@ function claimText({ text, contradiction }: Claim): string[] {
 
 const MAX_WORDS = 2_000;
 
-/** The same as plain sentences, for a planner that words them. */
+/** The same as sentences, for a planner that words them. */
 export function wordingViewOf(intent: string, view: PlanView): WordingView {
   const sentences = (of: 'opened' | 'closed') =>
-    effectTexts(view.effect, of, view.after, MAX_ROWS).rows.map(({ from, to, ports }) => `${from} -> ${to}: ${ports}`);
+    rowsOf(view, of).rows.map(({ from, to, ports }) => `${from} -> ${to}: ${ports}`);
   const { level, reasons } = view.risk;
   return {
     intent,
@@ -147,21 +167,38 @@ const READ_BY = {
   person: 'a person, who wrote the changes',
 } as const satisfies Record<ReadBy, string>;
 
-function readByText({ readBy, sentence, orders }: PlanView): string {
-  if (orders) return `Ordered by ${readBy === 'person' ? 'a person' : 'an agent or program'}; code wrote the changes.`;
+const ORDERED_BY = {
+  language: 'Orders of the language reader, from the sentence',
+  model: 'Orders of a model, from the sentence',
+  agent: 'Orders of an agent or program',
+  person: 'Orders of a person',
+} as const satisfies Record<ReadBy, string>;
+
+/** The first line of a plan that changes nothing since all of it is so already. */
+export function alreadyText(policies: readonly string[]): string {
+  const names = policies.length > 0 ? policies.map(code).join(', ') : 'by default';
+  return `**Already so**: ${names}. There is nothing to apply.\n\n`;
+}
+
+function readByText({ readBy, sentence, orders, shown, hold }: PlanView): string {
+  if (!orders && shown.length === 0 && hold.length > 0) return 'Nothing is written: it is asked what is so.';
+  if (orders) return `${ORDERED_BY[readBy]}; code wrote the changes.`;
   return `Read by ${READ_BY[readBy]}: ${plain(sentence)}`;
 }
 
-function checkText({ check, readBy, isStated, orders }: PlanView): string {
+function intentText({ intent, orders }: PlanView): string[] {
+  return intent === undefined || !orders ? [] : ['The requester wrote:', '', ...quote(intent, MAX_WORDS), ''];
+}
+
+function checkText({ check, readBy, isStated, orders, intent }: PlanView): string {
   switch (check) {
     case 'matches':
-      return '**matches**: the effect matches what is listed below.';
+      return `**matches**: the effect matches ${orders ? 'the orders below' : 'what is listed below'}.`;
     case 'differs':
-      return '**differs**: the effect is not what the intent says.';
+      return '**differs**: the effect is not what the sentence says, as the language reader reads it.';
     case 'not checked':
       if (isStated) return '**not checked**: a question of this plan is open, and whoever approves it answers.';
-      if (orders)
-        return '**not checked**: no sentence says what was meant. Judge the orders and their effect yourself.';
+      if (orders) return `**not checked**: ${notReadText(readBy, intent)}. Judge the orders and their effect yourself.`;
       return readBy === 'language'
         ? '**not checked**: the intent says nothing that the effect could be checked against.'
         : `**not checked**: only the ${readBy === 'model' ? 'model' : 'requester'} says that these changes are what the intent asks for. Judge the effect yourself.`;
@@ -170,8 +207,11 @@ function checkText({ check, readBy, isStated, orders }: PlanView): string {
   }
 }
 
-function ordersTitle({ expectationsHold }: PlanView): string {
-  return expectationsHold ? 'The effect matches these orders' : 'The effect does not match these orders';
+function notReadText(readBy: ReadBy, intent: string | undefined): string {
+  if (intent === undefined) return 'no sentence says what was meant';
+  return readBy === 'model'
+    ? 'only a model reads the sentence as these orders'
+    : 'the language reader does not read the sentence';
 }
 
 function callerTitle({ expectationsHold }: PlanView): string {
@@ -190,9 +230,14 @@ function list(title: string, items: readonly string[]): string[] {
   ];
 }
 
-function side(title: string, { effect, after }: PlanView, of: 'opened' | 'closed'): string[] {
+function rowsOf({ effect, after, named }: PlanView, of: 'opened' | 'closed') {
+  return effectTexts(effect, of, after, { limit: MAX_ROWS, named });
+}
+
+function side(title: string, view: PlanView, of: 'opened' | 'closed'): string[] {
+  const { effect } = view;
   const pairs = of === 'opened' ? effect.openedPairs : effect.closedPairs;
-  const { rows, omittedRows, omittedPairs } = effectTexts(effect, of, after, MAX_ROWS);
+  const { rows, omittedRows, omittedPairs } = rowsOf(view, of);
   if (rows.length === 0) return [`## ${title}`, '', effect.outside ? 'Nothing.' : 'Nothing between peers.', ''];
   const outside = outsidePairs(effect, of);
   const more = outside === 0 ? '' : `${pairs > 0 ? ', and ' : ''}${outside} with addresses outside of the network`;
@@ -233,20 +278,14 @@ function changesText(shown: readonly ShownChange[]): string[] {
   ];
 }
 
-function approvalText({ settings, effect, risk, check, objections, isUnseen, failsControls }: PlanView): string {
+function approvalText(view: PlanView): string {
+  const { settings, effect, risk, objections, failsControls, shown } = view;
+  if (shown.length === 0) return 'None: nothing is written.';
   const isPublic = effect.routes.some((route) => route.isPublic);
   const { autoApprove, compliance } = settings;
   const selfApproval = failsControls && compliance?.secondPerson ? false : settings.selfApproval;
-  if (
-    check === 'matches' &&
-    objections.length === 0 &&
-    !isUnseen &&
-    !failsControls &&
-    !isPublic &&
-    autoApprove &&
-    isAtMost(risk.level, autoApprove.maxRisk)
-  ) {
-    return `None is needed: this workspace carries out plans whose effect matches their intent by itself, up to risk ${autoApprove.maxRisk}.`;
+  if (autoApprove && isAutoApproved({ ...view, riskLevel: risk.level, isPublic }, settings)) {
+    return `None is needed: this workspace carries out such plans by itself, up to risk ${autoApprove.maxRisk}.`;
   }
   const own =
     selfApproval === undefined

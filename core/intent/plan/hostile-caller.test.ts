@@ -84,7 +84,9 @@ describe('a hostile caller', () => {
     expect(await plan({ intent, changes: [OLD_GONE] })).toMatchObject({ check: 'matches' });
     expect(await plan({ intent, changes: [OLD_GONE, ...BOTH] })).toMatchObject({
       check: 'differs',
-      unmet: expect.arrayContaining(['it would open web-1 to db-1 on everything, which was not expected']),
+      unmet: expect.arrayContaining([
+        'it would open web-1 to db-1 on everything, which is not in the sentence as it was read',
+      ]),
     });
   });
 
@@ -99,6 +101,7 @@ describe('a hostile caller', () => {
         'lets anyone in, from outside the network too',
         'lets peers out to anyone, outside the network too',
         'opens connections of devices that join later',
+        'it takes connections from those that the policy base denies',
       ],
     });
   });

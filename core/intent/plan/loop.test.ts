@@ -1,53 +1,32 @@
 import { describe, expect, it } from 'vitest';
 import { agent, buildKit } from '../../../test/kits/plane/kit.ts';
+import { NO_MORE, type OrdersAnswer, planScripted } from '../../../test/kits/plane/scripted-planner.ts';
 import { seedPeers } from '../../../test/kits/records/seed-peers.ts';
 import { MeshError } from '../../base/errors.ts';
-import type { PolicySpec } from '../../model/policy.ts';
+import { API_VERSION } from '../../base/record.ts';
+import type { OrderInput } from '../orders/order.ts';
 import type { Expectation } from '../verify/expectation.ts';
-import type { PlanAnswer, Planner, PlanQuestion } from './planner.ts';
+import type { PlanAnswer, Planner } from './planner.ts';
 
 const WEB_ON_5432: Expectation = { src: 'role=web', dst: 'role=db', protocol: 'TCP', port: 5432, expect: 'allow' };
-const NOBODY_ELSE: Expectation = { src: '*', except: ['role=web'], dst: 'role=db', expect: 'deny' };
-const only = (role: string) => ({ matchLabels: { role } });
-const spec = (...from: string[]): PolicySpec => ({
-  action: 'ALLOW',
-  peerSelector: only('db'),
-  ingress: [{ from: from.map((role) => ({ peerSelector: only(role) })), ports: [{ protocol: 'TCP', port: 5432 }] }],
+const NOBODY_ELSE: Expectation = { ...WEB_ON_5432, src: '*', except: ['role=web'], expect: 'deny' };
+const only = (...roles: string[]): OrdersAnswer => ({
+  outcome: 'orders',
+  orders: [{ do: 'only', from: roles.map((role) => `role=${role}`), to: ['role=db'], ports: ['tcp/5432'] }],
 });
-const answer = (policy: PolicySpec, more: Partial<Extract<PlanAnswer, { outcome: 'changes' }>> = {}): PlanAnswer => ({
-  outcome: 'changes',
-  changes: [{ action: 'create', resource: 'MeshPolicy', name: 'web-to-db', spec: policy }],
-  expectations: [WEB_ON_5432, NOBODY_ELSE],
-  summary: 'Let only web reach db.',
-  ...more,
+const without = (role: string): OrderInput => ({
+  do: 'deny',
+  from: [`role=${role}`],
+  to: ['role=db'],
+  ports: ['tcp/5432'],
 });
-const TOO_WIDE = answer(spec('web', 'guest'));
-const NO_API: Expectation = { src: 'role=api', dst: 'role=db', expect: 'deny' };
-const WIDER = answer(spec('web', 'guest', 'api'), { expectations: [WEB_ON_5432, NOBODY_ELSE, NO_API] });
-const RIGHT = answer(spec('web'));
-const NO_MORE: PlanAnswer = { outcome: 'refused', reason: 'no idea', questions: ['Which one?'], choices: [] };
+const RIGHT: OrdersAnswer = { ...only('web'), hold: [without('guest')] };
+const TOO_WIDE: OrdersAnswer = { ...only('web', 'guest'), hold: [without('guest')] };
+const WIDER: OrdersAnswer = { ...only('web', 'guest', 'api'), hold: [without('guest'), without('api')] };
+const GUEST = expect.stringMatching(/^What must hold: "deny role=guest to role=db on tcp\/5432": guest-1 to db-1/);
 
-/** A planner that gives these answers, one a question, and what it was asked. */
-async function ask(answers: readonly PlanAnswer[], input: Record<string, unknown> = {}) {
-  const questions: PlanQuestion[] = [];
-  const planner: Planner = {
-    name: 'scripted',
-    plan: (question) => Promise.resolve(answers[questions.push(question) - 1] ?? NO_MORE),
-  };
-  const kit = await buildKit({ planner });
-  const workspace = await kit.workspace();
-  await seedPeers(kit.services, workspace, {
-    'web-1': { role: 'web' },
-    'db-1': { role: 'db' },
-    'guest-1': { role: 'guest' },
-    'api-1': { role: 'api' },
-  });
-  const as = agent(['network:read', 'intents:plan'], workspace);
-  const plan = kit.call('plan_network_change', { intent: 'web to db only', ...input }, { as, workspace });
-  await plan.catch(() => undefined);
-  await kit[Symbol.asyncDispose]();
-  return { plan, questions };
-}
+const ask = (answers: readonly PlanAnswer[], input: Record<string, unknown> = {}) =>
+  planScripted({ answers, input, others: ['guest', 'api'] });
 
 describe('a planner', () => {
   it('is asked for words about a plan that can be applied, and not about a dry run', async () => {
@@ -56,7 +35,11 @@ describe('a planner', () => {
     const planner: Planner = { name: 'scripted', plan: () => Promise.resolve(RIGHT), wording };
     await using kit = await buildKit({ planner });
     const workspace = await kit.workspace();
-    await seedPeers(kit.services, workspace, { 'web-1': { role: 'web' }, 'db-1': { role: 'db' } });
+    await seedPeers(kit.services, workspace, {
+      'web-1': { role: 'web' },
+      'db-1': { role: 'db' },
+      'guest-1': { role: 'guest' },
+    });
     const call = { as: agent(['network:read', 'intents:plan'], workspace), workspace };
     const shown = async (dryRun: boolean) => {
       const plan = await kit.call('plan_network_change', { intent: 'web to db only', dry_run: dryRun }, call);
@@ -74,85 +57,60 @@ describe('a planner', () => {
   it('is asked again with the connections that show what is wrong, as data', async () => {
     const { plan, questions } = await ask([TOO_WIDE, RIGHT]);
     expect(await plan).toMatchObject({ verified: true });
-    expect(questions[1]?.counterexample).toEqual({
-      changes: TOO_WIDE.outcome === 'changes' ? TOO_WIDE.changes : [],
-      expectations: [WEB_ON_5432, NOBODY_ELSE],
-      unmet: [{ ...NOBODY_ELSE, detail: 'guest-1 can still reach db-1 on TCP 5432' }],
-      unmetRecords: [],
-      broken: [],
-      findings: [],
-    });
+    const { orders } = TOO_WIDE;
+    expect(questions[1]?.counterexample).toEqual({ orders, objections: [GUEST], warnings: [] });
   });
 
-  it('is asked three times at most, and the best of its answers is shown as not verified', async () => {
-    const { plan, questions } = await ask([WIDER, TOO_WIDE, WIDER, RIGHT]);
+  it('is asked twice at most, and the best of its answers is shown as not verified', async () => {
+    const { plan, questions } = await ask([WIDER, TOO_WIDE, RIGHT]);
     expect(await plan).toMatchObject({
       verified: false,
       check: 'differs',
-      unmet: ['guest-1 can still reach db-1 on TCP 5432'],
+      unmet: [GUEST],
     });
-    expect(questions).toHaveLength(3);
+    expect(questions).toHaveLength(2);
   });
 
   it('that has nothing better leaves its first answer standing, unverified', async () => {
     const { plan, questions } = await ask([TOO_WIDE, NO_MORE]);
-    expect(await plan).toMatchObject({ verified: false, unmet: ['guest-1 can still reach db-1 on TCP 5432'] });
+    expect(await plan).toMatchObject({
+      verified: false,
+      unmet: [GUEST],
+    });
     expect(questions).toHaveLength(2);
   });
 
-  it('hears why a change cannot be made at all', async () => {
-    const impossible = answer(spec('web'), { changes: [{ action: 'delete', resource: 'MeshPolicy', name: 'ghost' }] });
-    const { plan, questions } = await ask([impossible, RIGHT]);
-    expect(await plan).toMatchObject({ verified: true });
-    expect(questions[1]?.counterexample?.impossible).toBe('There is no policy "ghost".');
-    await expect((await ask([impossible])).plan).rejects.toMatchObject({
-      code: 'intent_not_understood',
-      details: {
-        reason: 'The change that was found cannot be made: There is no policy "ghost".',
-        questions: ['Which one?'],
-      },
-    });
-  });
-
   it('hears of a rule that does nothing, and its answer is a warning when it stays', async () => {
-    const { ingress = [], ...web } = spec('web');
-    const ghost = answer({ ...web, ingress: [...ingress, { from: [{ peerSelector: only('ghost') }] }] });
-    const { plan, questions } = await ask([ghost, ghost, ghost]);
-    expect(questions[1]?.counterexample?.findings).toContainEqual(
-      expect.objectContaining({ code: 'RULE_MATCHES_NO_ONE', policy: 'web-to-db' }),
-    );
-    expect(await plan).toMatchObject({
-      verified: true,
-      warnings: expect.arrayContaining([
-        'web-to-db: its peers match no peer. Correct its from or to, or remove the rule',
-      ]),
-    });
-  });
-
-  it('that states nothing it can be held to is not checked', async () => {
-    const { plan } = await ask([answer(spec('web'), { expectations: [] })]);
-    expect(await plan).toMatchObject({ verified: false, check: 'not checked' });
+    const from = [{ peerSelector: { matchLabels: { role: 'ghost' } } }];
+    const spec = { action: 'ALLOW', peerSelector: { matchLabels: { role: 'db' } }, ingress: [{ from }] };
+    const metadata = { name: 'ghosts' };
+    const documents = [{ apiVersion: API_VERSION, kind: 'MeshPolicy', metadata, spec }];
+    const ghost: OrdersAnswer = { outcome: 'orders', orders: [], documents };
+    const { plan, questions } = await ask([ghost, ghost]);
+    const warning = expect.stringMatching(/^ghosts: its peers match no peer/);
+    expect(questions[1]?.counterexample?.warnings).toContainEqual(warning);
+    expect(await plan).toMatchObject({ verified: true, warnings: expect.arrayContaining([warning]) });
   });
 
   it('is told what was said before, and what it assumed is shown as questions', async () => {
     const history = ['let web reach db', 'only port 5432'];
-    const { plan, questions } = await ask([answer(spec('web'), { questions: ['TCP?'] })], { history });
+    const { plan, questions } = await ask([{ ...RIGHT, questions: ['TCP?'] }], { history });
     expect(questions[0]?.history).toEqual(history);
     expect(await plan).toMatchObject({ questions: ['TCP?'] });
   });
 
-  it('whose expectations are its own word is not checked, and is not asked again for that', async () => {
-    const { plan, questions } = await ask([{ ...RIGHT, selfAsserted: true } as PlanAnswer]);
+  it('whose orders are its own word is not checked, and is not asked again for that', async () => {
+    const { plan, questions } = await ask([{ ...RIGHT, selfAsserted: true }]);
     expect(await plan).toMatchObject({
       check: 'not checked',
       unmet: [],
-      diff_markdown: expect.stringContaining('only the model says that these changes are what the intent asks for'),
+      diff_markdown: expect.stringContaining('only a model reads the sentence as these orders'),
     });
     expect(questions).toHaveLength(1);
   });
 
-  it('is held to what the caller expects instead of its own word, and to nothing more than that', async () => {
-    const mine = { ...RIGHT, selfAsserted: true } as PlanAnswer;
+  it('is held to what the caller expects beside its own word', async () => {
+    const mine: OrdersAnswer = { ...only('web'), selfAsserted: true };
     const expectations = [WEB_ON_5432, NOBODY_ELSE];
     const { plan, questions } = await ask([mine], { expectations });
     expect(questions[0]?.expected).toEqual(expectations);

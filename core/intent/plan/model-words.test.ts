@@ -5,7 +5,7 @@ import { effectOf } from '../../effect/effect.ts';
 import { compile } from '../../reachability/engine.ts';
 import { modelOf } from '../../state/network-model.ts';
 import { plannerWords } from './diff-markdown.ts';
-import { claimsOf, heldAgainst, modelAsks, modelSays } from './model-words.ts';
+import { claimsOf, modelAsks, modelSays } from './model-words.ts';
 
 const STATE = stateWith(
   peer('web-1', { labels: { role: 'web' } }),
@@ -73,12 +73,6 @@ describe('the words of a model', () => {
         '',
         '',
       ].join('\n'),
-    );
-  });
-
-  it('in one line carry what contradicts them', () => {
-    expect(heldAgainst(modelSays('It opens port 22.'), COMPUTED)).toBe(
-      'The model says: "It opens port 22." (the computed effect contradicts this: nothing opens or closes on port 22)',
     );
   });
 

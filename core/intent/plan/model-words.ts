@@ -59,12 +59,6 @@ export function claimsOf(text: string, computed: Computed): Claim[] {
     });
 }
 
-/** Returns a line of a model, followed by the parts that the effect contradicts. */
-export function heldAgainst(line: string, computed: Computed): string {
-  const found = claimsOf(line, computed).flatMap(({ contradiction }) => contradiction ?? []);
-  return found.length === 0 ? line : `${line} (the computed effect contradicts this: ${found.join('; ')})`;
-}
-
 function contradictionOf(sentence: string, { effect, after }: Computed): string | undefined {
   const words = sentence.split(/[^\p{L}\p{N}._-]+/u).map((word) => word.replace(/\.$/, ''));
   if (words.some((word) => HEDGES.has(word.toLowerCase()) || /n.t$/i.test(word))) return undefined;

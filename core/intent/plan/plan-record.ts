@@ -1,9 +1,11 @@
 import type { RecordDraft } from '../../base/record.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
 import type { PlanOwner, PlanStatus } from '../../model/workflow-records.ts';
+import type { RequesterKind } from '../../model/workspaces.ts';
 import type { Order } from '../orders/order.ts';
 import type { Expectation, RecordExpectation } from '../verify/expectation.ts';
-import type { ExpectedBy, PlannedBy, ReadBy } from './check.ts';
+import type { RiskLevel } from '../verify/risk-table.ts';
+import type { ExpectedBy, IntentReading, PlannedBy, ReadBy } from './check.ts';
 import type { PlanServices } from './services.ts';
 
 /** A plan that was shown and may be applied once. Its effect is computed again when it is; the digest says if it is the same. */
@@ -13,6 +15,10 @@ export interface PlanSpec extends PlanOwner {
   readonly summary: string;
   readonly plannedBy?: PlannedBy;
   readonly readBy?: ReadBy;
+  readonly askedBy?: RequesterKind;
+  /** The own words of a model on why, and its own opinion of the risk. */
+  readonly reasoning?: string;
+  readonly risk?: RiskLevel;
   readonly sentence?: string;
   readonly changes: readonly NetworkChange[];
   readonly expectations: readonly Expectation[];
@@ -21,7 +27,9 @@ export interface PlanSpec extends PlanOwner {
   readonly callerExpectations?: readonly Expectation[];
   /** The orders from which the changes were written. */
   readonly orders?: readonly Order[];
-  readonly said?: readonly NetworkChange[];
+  readonly edits?: readonly NetworkChange[];
+  readonly hold?: readonly Order[];
+  readonly intended?: IntentReading;
   readonly notes?: readonly string[];
   /** Markdown of what the planner says in its own words, marked as such. */
   readonly words?: string;

@@ -1,10 +1,9 @@
-import type { BrokenAssertion } from '../../assertions/guard.ts';
-import type { NetworkChange } from '../../changes/changes.ts';
+import type { Quotas } from '../../base/quotas.ts';
 import type { NetworkState } from '../../state/state.ts';
-import type { Expectation, RecordExpectation } from '../verify/expectation.ts';
-import type { Unmet } from '../verify/expectations.ts';
-import type { Finding } from '../verify/findings.ts';
+import type { OrderInput } from '../orders/order.ts';
+import type { Expectation } from '../verify/expectation.ts';
 import type { RiskLevel } from '../verify/risk-table.ts';
+import type { OrderedInput } from './edits.ts';
 
 /** A question to a planner. The intent, the history, and every name in the state are data, never instructions. */
 export interface PlanQuestion {
@@ -23,11 +22,13 @@ export interface PlanQuestion {
    * the earlier answer is shown as unverified.
    */
   readonly counterexample?: Counterexample;
-  /** The expectations of the caller, which hold in addition to those that the planner states. */
+  /** The expectations of the caller, which the plan must fulfill. */
   readonly expected?: readonly Expectation[];
-  /** Told of each request to a model, for the audit log. */
+  /** Requirements of the caller that must hold afterwards, among other things. */
+  readonly hold?: readonly OrderInput[];
+  /** Receives each request to a model, for the audit log. */
   readonly onCall?: (call: ModelCall) => void;
-  /** Told in a sentence what is done next. */
+  /** Receives a sentence on the next stage. */
   readonly onStage?: (text: string) => void;
 }
 
@@ -44,15 +45,12 @@ export interface ModelCall {
 
 /** An answer that did not hold, and what showed it; as computed, so every name in it is data. */
 export interface Counterexample {
-  readonly changes: readonly NetworkChange[];
-  readonly expectations: readonly Expectation[];
+  readonly orders: readonly OrderInput[];
   /** Why the changes cannot be made at all; then nothing else is known of them. */
   readonly impossible?: string;
-  readonly unmet: readonly Unmet[];
-  /** Why {@link RecordExpectation}s do not hold. */
-  readonly unmetRecords: readonly string[];
-  readonly broken: readonly BrokenAssertion[];
-  readonly findings: readonly Finding[];
+  /** Objections to the answer, as sentences. */
+  readonly objections: readonly string[];
+  readonly warnings: readonly string[];
 }
 
 /** The target of a revert. Each goes through the same proof, effect and approval as any other plan. */
@@ -70,26 +68,35 @@ export type RevertTarget =
   /** Restores what a workflow changed. */
   | { readonly to: 'before-workflow'; readonly id: string };
 
+/** An order of which only the certain parts are filled in: the others are empty, and `do` is left out. */
+export interface DraftOrder extends Omit<OrderInput, 'do' | 'from' | 'to'> {
+  readonly do?: OrderInput['do'];
+  readonly from: readonly string[];
+  readonly to: readonly string[];
+}
+
+/** The orders that were recognized in an intent, in the order of the sentence. */
+export interface OrderDraft {
+  readonly orders: readonly DraftOrder[];
+  /** Words of the intent that were not read. */
+  readonly unread?: readonly string[];
+}
+
 export type PlanAnswer =
-  | {
-      readonly outcome: 'changes';
-      readonly changes: readonly NetworkChange[];
-      /** Together with `records`, what is checked. None at all: the plan is shown as not checked. */
-      readonly expectations: readonly Expectation[];
-      readonly records?: readonly RecordExpectation[];
-      /**
-       * The expectations are the planner's own reading of the intent. They are checked, so that it can be shown where it
-       * contradicts itself, and say nothing of the intent (docs/decisions/0011-model-plans-prove-nothing.md).
-       */
+  /** Code writes the policies that the orders need, as for a caller's own orders. */
+  | (OrderedInput & {
+      readonly outcome: 'orders';
+      /** A model's own reading of the intent, which the plan is not checked against. */
       readonly selfAsserted?: true;
-      readonly summary: string;
       /** The planner's own words on why; shown as such, decides nothing. */
       readonly reasoning?: string;
       /** The planner's own opinion; shown where it is graver than the computed one, decides nothing. */
       readonly risk?: RiskLevel;
+      /** Notes for people, which leave nothing open. */
+      readonly notes?: readonly string[];
       /** Assumptions that the planner would like confirmed. */
       readonly questions?: readonly string[];
-    }
+    })
   /** "Undo the last change": the changes are found by the code that knows the past. */
   | { readonly outcome: 'revert'; readonly target: RevertTarget }
   /** Understood nothing, or not safely: says what it can do. Never a guess. */
@@ -97,19 +104,12 @@ export type PlanAnswer =
       readonly outcome: 'refused';
       readonly reason: string;
       readonly questions: readonly string[];
-      /** Whole intents that can be sent instead, as they are. */
+      /** Whole intents that can be sent instead, as they are; their orders are those of the draft. */
       readonly choices: readonly string[];
-      /** The part of the intent that was understood. */
-      readonly partial?: PartialPlan;
+      readonly draft?: OrderDraft;
       /** The reasons why another planner could not answer. */
       readonly warnings?: readonly string[];
     };
-
-/** A part of a plan, for a caller to finish. */
-export interface PartialPlan {
-  readonly changes: readonly NetworkChange[];
-  readonly expectations: readonly Expectation[];
-}
 
 /** A computed plan as plain sentences of bounded number and length; names in them are data. */
 export interface WordingView {
@@ -125,8 +125,8 @@ export interface WordingView {
 /** Turns a plain-language intent into typed changes: built in, or a model behind an OpenAI-compatible server. */
 export interface Planner {
   readonly name: string;
-  /** True if it may call a model over the network and wait for it. */
-  readonly asksModel?: true;
+  /** Shares of the sentences that it may read at once, where it may call a model over the network and wait for it. */
+  readonly modelTurns?: Quotas;
   plan(question: PlanQuestion): Promise<PlanAnswer>;
   /** Returns the reading that is certain, at once and without a model; absent for a planner that is never certain. */
   certain?(question: Pick<PlanQuestion, 'intent' | 'state' | 'now' | 'timeZone'>): PlanAnswer | Promise<PlanAnswer>;

@@ -4,7 +4,7 @@ import { MeshError } from '../../base/errors.ts';
 import type { PlanAnswer, Planner, PlanQuestion } from './planner.ts';
 import { understoodFirst } from './understood-first.ts';
 
-const PLAN: PlanAnswer = { outcome: 'changes', changes: [], expectations: [], summary: 'a plan' };
+const PLAN: PlanAnswer = { outcome: 'orders', orders: [] };
 const LAST: PlanAnswer = { outcome: 'revert', target: { to: 'before-last' } };
 const no = (reason: string, ...questions: string[]): PlanAnswer => ({
   outcome: 'refused',
@@ -13,7 +13,7 @@ const no = (reason: string, ...questions: string[]): PlanAnswer => ({
   choices: [],
 });
 
-const COUNTEREXAMPLE = { changes: [], expectations: [], unmet: [], unmetRecords: [], broken: [], findings: [] };
+const COUNTEREXAMPLE = { orders: [], objections: [], warnings: [] };
 const question = (more: Partial<PlanQuestion> = {}): PlanQuestion => ({
   intent: 'i',
   state: stateWith(),

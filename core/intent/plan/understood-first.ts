@@ -4,31 +4,30 @@ import type { PlanAnswer, Planner, PlanQuestion } from './planner.ts';
 type Refused = Extract<PlanAnswer, { outcome: 'refused' }>;
 
 /**
- * A planner that proves what it reads, with another one behind it for the intents that it does not understand. Which of
- * them answers depends on the intent and the network alone, so a text made to mislead the second changes nothing about
- * an intent that the first understands.
+ * Returns a planner of two: the second answers the intents that the first does not read. The intent and the network alone
+ * decide which of them answers, so a text that misleads the second changes nothing about an intent that the first reads.
  */
 export function understoodFirst(sure: Planner, other: Planner): Planner {
   const { certain } = sure;
   const { wording } = other;
   return {
     name: `${sure.name}, ${other.name}`,
-    ...((sure.asksModel || other.asksModel) && { asksModel: true }),
+    ...(other.modelTurns && { modelTurns: other.modelTurns }),
     async plan(question: PlanQuestion): Promise<PlanAnswer> {
       const { counterexample: _, ...anew } = question;
-      const known = await sure.plan(anew);
-      if (known.outcome !== 'refused') return question.counterexample ? sure.plan(question) : known;
-      question.onStage?.('The grammar does not understand the sentence: a model is asked.');
+      const reading = await sure.plan(anew);
+      if (reading.outcome !== 'refused') return question.counterexample ? sure.plan(question) : reading;
+      question.onStage?.('Asking a model, because the language does not read the sentence');
       const answer = await other.plan(question).catch((error: unknown) => failureOf(error, question));
       if (answer.outcome !== 'refused') return answer;
       return {
-        ...known,
-        questions: [...known.questions, ...answer.questions],
-        warnings: [...(known.warnings ?? []), ...(answer.warnings ?? [`A model was asked too. ${answer.reason}`])],
+        ...reading,
+        questions: [...reading.questions, ...answer.questions],
+        warnings: [...(reading.warnings ?? []), ...(answer.warnings ?? [`A model was asked too. ${answer.reason}`])],
       };
     },
     ...(certain && { certain: (question) => certain.call(sure, question) }),
-    ...(wording && { wording: (...asked) => wording.call(other, ...asked) }),
+    ...(wording && { wording: (...view) => wording.call(other, ...view) }),
   };
 }
 

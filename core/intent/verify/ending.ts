@@ -1,5 +1,6 @@
 import type { NetworkChange } from '../../changes/changes.ts';
 import { effectOf } from '../../effect/effect.ts';
+import { namedTerms } from '../../effect/named-terms.ts';
 import { effectTexts } from '../../effect/rows.ts';
 import { lookUp } from '../../model/find.ts';
 import type { PolicySpec } from '../../model/policy.ts';
@@ -57,7 +58,11 @@ function opensAgain(
   states: Pick<NetworkStates, 'reachability'>,
 ): string | undefined {
   const effect = effectOf(states.reachability(after, end - 1), states.reachability(after, end));
-  const { rows, omittedRows } = effectTexts(effect, 'opened', after, MAX_NAMED, 'let in first');
+  const { rows, omittedRows } = effectTexts(effect, 'opened', after, {
+    limit: MAX_NAMED,
+    order: 'let in first',
+    named: namedTerms({ policies: names }, after, after),
+  });
   if (rows.length === 0) return undefined;
   const whom = rows.map(({ from, to, ports }) => `${from} to ${to} on ${ports}`);
   const more = omittedRows > 0 ? ` and ${omittedRows} more` : '';

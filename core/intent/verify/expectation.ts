@@ -16,18 +16,14 @@ export interface Expectation {
   readonly port?: number;
   readonly endPort?: number;
   readonly expect: 'allow' | 'deny';
-  /** The part of the intent that asks for it as a change, in words; none for what is to stay as it is. */
-  readonly part?: string;
 }
 
-/** The intended state of the records, for an intent about records rather than connections. */
-export type RecordExpectation =
-  /** "Delete the policy x", "remove the network y". */
-  | { readonly kind: 'absent'; readonly resource: 'MeshPolicy' | 'MeshNetwork'; readonly name: string }
-  /** "Deny everything by default": these peers, in the form of {@link Expectation}, are closed where no policy opens them. */
-  | { readonly kind: 'closed-by-default'; readonly who: string }
-  /** "Undo": the records are as they were at a revision, or absent as they were then. */
-  | { readonly kind: 'restored'; readonly revision: number; readonly records: readonly RecordName[] };
+/** The state that an undo brings back: the records are as they were at a revision, or absent as they were then. */
+export interface RecordExpectation {
+  readonly kind: 'restored';
+  readonly revision: number;
+  readonly records: readonly RecordName[];
+}
 
 export interface RecordName {
   readonly resource: NetworkChange['resource'];

@@ -115,7 +115,7 @@ describe('of a proposal is found', () => {
     ]);
   });
 
-  it('that addresses which are no peer are let in or out, unless everyone is expected or the sentence says it', () => {
+  it('that addresses which are no peer are let in or out, unless everyone is expected or the sentence says it, and as a question where code brings a past state back', () => {
     const base = policy('base', { action: 'DENY', peerSelector: {} });
     const block = { ipBlock: { cidr: '203.0.113.0/24', except: ['203.0.113.0/25'] } };
     const spec = (from: NonNullable<PolicySpec['ingress']>[number]['from']): PolicySpec => ({
@@ -137,6 +137,7 @@ describe('of a proposal is found', () => {
     expect(codes(some)).toEqual([[true, 'it would open 203.0.113.128/25 to web-1 on TCP 443, which was not expected']]);
     expect(codes(anyone)).toEqual([[true, 'it would open outside to web-1 on TCP 443, which was not expected']]);
     expect(codes(some, { said: () => said(some) })).toEqual([]);
+    expect(codes(some, { bounds: 'asks' }).map(([blocks]) => blocks)).toEqual([false]);
     expect(codes(some, { expectations: [{ ...web, src: '*' }] })).toEqual([]);
     expect(codes(some, { expectations: [{ ...web, src: '*', port: 80 }] })).toHaveLength(1);
     const out: PolicySpec = { action: 'ALLOW', peerSelector: only('web'), egress: [{ to: [block] }] };
@@ -147,15 +148,15 @@ describe('of a proposal is found', () => {
 
   it('that nodes could not reach a control plane that is a peer at an https address, which has port 443', () => {
     const close = write('close', { action: 'ALLOW', peerSelector: { matchLabels: { x: 'y' } }, ingress: [] });
-    const labelled = peer('plane', { address: '10.96.0.9', labels: { x: 'y' } });
+    const labeled = peer('plane', { address: '10.96.0.9', labels: { x: 'y' } });
     const settings = { ...SETTINGS, apiUrl: 'https://10.96.0.9' };
-    expect(found([WEB, DB, labelled], [close], { settings })[0]?.[2]).toContain('(TCP 443)');
+    expect(found([WEB, DB, labeled], [close], { settings })[0]?.[2]).toContain('(TCP 443)');
   });
 
   it('that nodes could not reach a control plane that is itself a peer', () => {
     const close = write('close', { action: 'ALLOW', peerSelector: { matchLabels: { x: 'y' } }, ingress: [] });
-    const labelled = peer('plane', { address: '10.96.0.9', labels: { x: 'y' } });
-    expect(found([WEB, DB, labelled], [close])[0]).toEqual([
+    const labeled = peer('plane', { address: '10.96.0.9', labels: { x: 'y' } });
+    expect(found([WEB, DB, labeled], [close])[0]).toEqual([
       'CONTROL_LOCKED_OUT',
       true,
       'web-1 and others like it could not reach the control plane at plane (TCP 18090) any more',

@@ -8,11 +8,12 @@ import { type LintCode, lint } from '../../reachability/lint.ts';
 import type { Direction } from '../../reachability/model.ts';
 import type { Reachability } from '../../reachability/reachability.ts';
 import type { NetworkState } from '../../state/state.ts';
+import { deniedBefore } from './denied.ts';
 import { beyondNamed, type Named, namedBy, namedByEffect } from './excess.ts';
 import type { Expectation } from './expectation.ts';
-import { idleText } from './idle.ts';
 import { joiningTexts } from './joining.ts';
 import { controlAddresses, lockOuts } from './lock-out.ts';
+import { narrowedDenies } from './narrowed.ts';
 
 export type FindingCode =
   | LintCode
@@ -21,6 +22,7 @@ export type FindingCode =
   | 'CONTROL_LOCKED_OUT'
   | 'BEYOND_DELEGATION'
   | 'OPENS_LATER'
+  | 'KEEPS_OPEN'
   | 'OPENS_TO_NEWCOMERS'
   | 'CLOSES_LATER'
   | 'CLOSES_TO_NEWCOMERS'
@@ -30,7 +32,9 @@ export type FindingCode =
   | 'OUTSIDE_UNKNOWN'
   | 'CHANGES_NOTHING'
   | 'BREAKS_CONTROL'
-  | 'MENDS_CONTROL';
+  | 'MENDS_CONTROL'
+  | 'THROUGH_DENY'
+  | 'NARROWS_DENY';
 
 /** Something about a proposal that is allowed and probably not meant. Names in the message are data. */
 export interface Finding {
@@ -50,7 +54,7 @@ export interface Requester {
   readonly peer?: string | undefined;
 }
 
-export type Bounds = 'none' | 'records' | 'closing' | 'all';
+export type Bounds = 'none' | 'records' | 'asks' | 'all';
 
 /** A network as it is before a change, compiled. */
 export type State = Pick<Judged, 'before' | 'was'>;
@@ -60,8 +64,8 @@ export interface Judged {
   readonly before: NetworkState;
   readonly after: NetworkState;
   /**
-   * Returns the effect, on a state, of the changes that the grammar reads in the intent; undefined where those are the judged
-   * changes.
+   * Returns the effect, on a state, of the changes of records that were named beside orders; undefined where those are the
+   * judged changes.
    */
   readonly said: ((on: State) => Effect | undefined) | undefined;
   readonly was: Reachability;
@@ -72,9 +76,15 @@ export interface Judged {
   readonly expectations: readonly Expectation[];
   /** Returns the connections that orders name in a state; undefined where none were given, or the intent says more. */
   readonly ordered?: ((side: EffectSide, on: NetworkState) => readonly Named[]) | undefined;
+  /** Name of the statement that says which connections may open and close, such as `your orders`. */
+  readonly author?: string;
+  /** Names of the DENY policies in which orders make holes. */
+  readonly through?: readonly string[];
+  /** True where code wrote the changes from those orders. */
+  readonly isWritten?: boolean;
   /**
-   * The connections that the expectations bound, which depends on who read the intent. `closing`: the grammar read it; excess
-   * is shown and asked about. `all`: a caller or a model proposed it; excess blocks. `records`: the intent names the resulting
+   * The connections that the expectations bound. `asks`: code that restores a past state wrote the changes; excess is shown
+   * and asked about. `all`: orders or a caller name them; excess blocks. `records`: the intent names the resulting
    * records, and so everything that follows from them; where the changes differ from the named ones, only the effect of the
    * named ones.
    */
@@ -96,8 +106,10 @@ export function findingsOf(judged: Judged): Finding[] {
     ...excessFindings(judged),
     ...unseenFindings(
       judged,
-      isWhollySaid(judged) ? 'all' : closingNamed(judged, judged.future.closed.views[0] ?? judged),
+      isWhollySaid(judged) ? 'all' : namedClosings(judged, judged.future.closed.views[0] ?? judged),
+      judged.ordered?.('opened', judged.before),
     ),
+    ...throughFindings(judged),
     ...isolationFindings(judged),
     ...idleFindings(judged),
     ...controlFindings(judged),
@@ -120,17 +132,22 @@ function delegationFindings({ beyond }: Judged): Finding[] {
  * Returns findings on connections that the effect does not show: those that open or close later, and those of future peers.
  *
  * @param closing the named closings, which are not reported; `all` where every closing was named
+ * @param opening the openings that orders name: between peers of now, these only stay open for longer
  */
 export function unseenFindings(
   { effect, future }: Pick<Judged, 'effect' | 'future'>,
   closing: readonly Named[] | 'all' = [],
+  opening: readonly Named[] = [],
 ): Finding[] {
   const textsOf = (side: EffectSide, named: readonly Named[]) =>
     [textsOfLater(future, side, effect, named), joiningTexts(future, side, named)] as const;
   const [opensLater, opensToNewcomers] = textsOf('opened', []);
   const [closesLater, closesToNewcomers] = closing === 'all' ? [[], []] : textsOf('closed', closing);
+  const opensUnnamed = opening.length === 0 ? opensLater : textsOfLater(future, 'opened', effect, opening);
+  const keepsOpen = opensUnnamed.length === 0 ? opensLater : [];
   const found: [FindingCode, readonly string[], string][] = [
-    ['OPENS_LATER', opensLater, 'it opens more once policies that cover it today have ended: '],
+    ['OPENS_LATER', opensUnnamed, 'it opens more once policies that cover it today have ended: '],
+    ['KEEPS_OPEN', keepsOpen, 'it stays open as ordered when policies that cover it today have ended: '],
     ['OPENS_TO_NEWCOMERS', opensToNewcomers, ''],
     ['CLOSES_LATER', closesLater, 'it closes more once policies have ended: '],
     ['CLOSES_TO_NEWCOMERS', closesToNewcomers, ''],
@@ -159,11 +176,11 @@ function textsOfLater(future: Future, side: EffectSide, shown: Effect, named: re
 
 /** Returns true if a person has to see a finding that the effect does not show: such a plan is never approved automatically. */
 export function isUnseen(finding: Pick<Finding, 'code'>): boolean {
-  return opensUnseen(finding) || closesUnseen(finding);
+  return opensUnseen(finding) || closesUnseen(finding) || makesHole(finding);
 }
 
 export function opensUnseen({ code }: Pick<Finding, 'code'>): boolean {
-  return code === 'OPENS_LATER' || code === 'OPENS_TO_NEWCOMERS';
+  return code === 'OPENS_LATER' || code === 'KEEPS_OPEN' || code === 'OPENS_TO_NEWCOMERS';
 }
 
 /** Where nothing of it is found, all that closes later and for newcomers was named. */
@@ -171,9 +188,40 @@ export function closesUnseen({ code }: Pick<Finding, 'code'>): boolean {
   return code === 'CLOSES_LATER' || code === 'CLOSES_TO_NEWCOMERS';
 }
 
+export function makesHole({ code }: Pick<Finding, 'code'>): boolean {
+  return code === 'THROUGH_DENY';
+}
+
 /** Returns true if a finding exceeds the named connections without blocking: a person is asked whether it is intended. */
 export function isBeyondNamed({ code, blocks }: Pick<Finding, 'code' | 'blocks'>): boolean {
   return !blocks && (code === 'OPENS_MORE' || code === 'CLOSES_MORE');
+}
+
+/** Returns findings for DENY policies that a change opens connections through, or that deny less after it. */
+function throughFindings({ through = [], future, ...judged }: Judged): Finding[] {
+  const finding = (code: FindingCode, policy: string, message: string) => {
+    return { ...blocking(code, message), policy, blocks: false };
+  };
+  const { newcomers = new Map<string, string>() } = future;
+  const called = (name: string) => newcomers.get(name) ?? name;
+  const denied = new Map(
+    [...future.opened.views, judged]
+      .flatMap(deniedBefore)
+      .map(({ policy, src, dst }) => [policy, `${called(src)} to ${called(dst)}`]),
+  );
+  const opened = [...denied].filter(([policy]) => !through.includes(policy));
+  const narrowed = narrowedDenies(judged).filter((policy) => !(through.includes(policy) || denied.has(policy)));
+  return [
+    ...through.map((policy) =>
+      finding('THROUGH_DENY', policy, `it makes a hole in the policy ${policy}, which denies these connections`),
+    ),
+    ...opened.map(([policy, pair]) =>
+      finding('THROUGH_DENY', policy, `it opens connections that the policy ${policy} denies: for example ${pair}`),
+    ),
+    ...narrowed.map((policy) =>
+      finding('NARROWS_DENY', policy, `it takes connections from those that the policy ${policy} denies`),
+    ),
+  ];
 }
 
 /**
@@ -187,12 +235,14 @@ function isolationFindings(judged: Judged): Finding[] {
   });
 }
 
-/** Said, for a plan that matches by what was so before it changes nothing. */
-function idleFindings({ expectations, before, was, effect }: Judged): Finding[] {
-  const hasEffect = effect.openedPairs + effect.closedPairs > 0 || effect.outside === undefined;
-  const outside = outsidePairs(effect, 'opened') + outsidePairs(effect, 'closed') > 0;
-  const text = idleText(expectations, { before, was, hasEffect: hasEffect || outside });
-  return text === undefined ? [] : [{ ...blocking('CHANGES_NOTHING', text), blocks: false }];
+/** Returns a finding for a plan with expectations that opens and closes nothing. */
+function idleFindings({ expectations, effect }: Judged): Finding[] {
+  const pairs =
+    effect.openedPairs + effect.closedPairs + outsidePairs(effect, 'opened') + outsidePairs(effect, 'closed');
+  if (expectations.length === 0 || pairs > 0 || effect.outside === undefined) return [];
+  return [
+    { ...blocking('CHANGES_NOTHING', 'nothing opens and nothing closes when this plan is applied'), blocks: false },
+  ];
 }
 
 /** Returns findings on controls that flip. A workspace without a framework in force gets none: see `frameworksInForce`. */
@@ -207,17 +257,19 @@ function excessFindings(judged: Judged): Finding[] {
   const unknown = effect.outside === undefined ? [blocking('OUTSIDE_UNKNOWN', OUTSIDE_UNKNOWN)] : [];
   if (bounds === 'none' || isWhollySaid(judged)) return unknown;
   const { groups = [], outside = [] } = said?.(judged) ?? {};
-  const opened = beyondNamed(effect, 'opened', [
+  const ending = judged.author === undefined ? undefined : `, which is not in ${judged.author}`;
+  const openings = [
     ...namedBy(expectations, 'opened', before),
     ...(ordered?.('opened', before) ?? []),
-    ...namedByEffect({ groups: bounds === 'records' ? groups : [], outside }, 'opened'),
-  ]);
-  const closed = beyondNamed(effect, 'closed', closingNamed(judged, judged));
+    ...namedByEffect({ groups: bounds === 'records' || ordered ? groups : [], outside }, 'opened'),
+  ];
+  const opened = beyondNamed(effect, 'opened', openings, ending);
+  const closed = beyondNamed(effect, 'closed', namedClosings(judged, judged), ending);
   return [
     ...unknown,
-    ...opened.map((text) => ({ ...blocking('OPENS_MORE', text), blocks: bounds !== 'closing' })),
+    ...opened.map((text) => ({ ...blocking('OPENS_MORE', text), blocks: bounds !== 'asks' })),
     // Code wrote the changes of orders: what else closes belongs to sub-agents of those that were named.
-    ...closed.map((text) => ({ ...blocking('CLOSES_MORE', text), blocks: bounds !== 'closing' && !ordered })),
+    ...closed.map((text) => ({ ...blocking('CLOSES_MORE', text), blocks: bounds !== 'asks' && !judged.isWritten })),
   ];
 }
 
@@ -227,7 +279,7 @@ function isWhollySaid({ bounds, said }: Judged): boolean {
 }
 
 /** Returns the closings that were named, resolved against the peers of a state. */
-function closingNamed({ expectations, said, ordered }: Judged, on: State): Named[] {
+function namedClosings({ expectations, said, ordered }: Judged, on: State): Named[] {
   const effect = said?.(on);
   const named = [...namedBy(expectations, 'closed', on.before), ...(ordered?.('closed', on.before) ?? [])];
   return [...named, ...(effect ? namedByEffect(effect, 'closed') : [])];
@@ -253,7 +305,7 @@ function blocking(code: FindingCode, message: string): Finding {
   return { code, blocks: true, message, policy: null, direction: null, rule_index: null };
 }
 
-function lintFindings({ is, policies, expectations, ordered }: Judged): Finding[] {
+function lintFindings({ is, policies, expectations, isWritten }: Judged): Finding[] {
   if (policies.size === 0) return [];
   return lint(is, policies).map(({ code, policy, direction, rule_index, message, fix }) => ({
     code,
@@ -261,7 +313,7 @@ function lintFindings({ is, policies, expectations, ordered }: Judged): Finding[
     direction,
     rule_index,
     // Orders say themselves how much they open and close.
-    blocks: !ordered && isTooWide(code, expectations),
+    blocks: !isWritten && isTooWide(code, expectations),
     message: `${policy}: ${message}. ${fix.slice(0, -1)}`,
   }));
 }

@@ -2,6 +2,7 @@ import { type Future, withFuturePeers } from '../../authority/future.ts';
 import type { EffectSide } from '../../effect/effect.ts';
 import { counted } from '../../effect/markdown.ts';
 import { spanText } from '../../effect/port-spans.ts';
+import type { NetworkState } from '../../state/state.ts';
 import { listed, type Named, type Unnamed, unnamedIn } from './excess.ts';
 
 /** Connections that are named as examples. */
@@ -26,6 +27,15 @@ export function joiningTexts(future: Future, side: EffectSide, named: readonly N
     if (view.effect.outside === undefined) return unknown(OUTSIDE_UNKNOWN);
   }
   return [];
+}
+
+/** Returns true if orders name all that a change opens from and to devices that join later. */
+export function opensAsOrdered(
+  future: Future,
+  named: (side: EffectSide, on: NetworkState) => readonly Named[],
+): boolean {
+  const [first] = future.opened.views;
+  return first === undefined || joiningTexts(future, 'opened', named('opened', first.after)).length === 0;
 }
 
 const TOO_MANY = 'more kinds of devices may join later than can be tried: by their labels, addresses and networks';

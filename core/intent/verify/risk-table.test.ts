@@ -138,6 +138,8 @@ const TRIED: Partial<Record<RiskRow, Tried>> = {
   beyondDelegation: { finding: 'BEYOND_DELEGATION' },
   breaksControl: { finding: 'BREAKS_CONTROL' },
   closesLater: { finding: 'CLOSES_TO_NEWCOMERS' },
+  throughDeny: { finding: 'THROUGH_DENY' },
+  narrowsDeny: { finding: 'NARROWS_DENY' },
 };
 
 /** Rows whose effect other tests build, as they take more than policies. */

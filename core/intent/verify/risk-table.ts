@@ -48,6 +48,11 @@ export const RISKS = {
   defaultToSome: row('high', 'opens a network by default', 'devices with some labels', ANY),
   newcomers: row('medium', 'opens any port', ANY, 'devices that join later'),
   opensLater: row('high', 'opens more later', ANY, ANY, 'once policies that cover it have ended'),
+  throughDeny: row(
+    'high',
+    'opens what a `DENY` denied before: by `through` of an order, a change of the policy or labels, or in any other form',
+  ),
+  narrowsDeny: row('medium', 'deletes or narrows a `DENY`, or takes peers out of it by labels, and opens nothing'),
   anyoneInToSensitive: row('critical', 'opens any port', 'peers that are marked as sensitive', 'anyone outside'),
   anyoneIn: row('high', 'opens any port', 'any peer', 'anyone outside'),
   outsideWithSensitive: row('high', 'opens any port', 'peers that are marked as sensitive', 'addresses outside'),

@@ -34,7 +34,7 @@ const opening = (name: string): NetworkChange => ({
     ingress: [{ from: [{ peerSelector: { peers: ['web-1'] } }], ports: [{ port: 443 }] }],
   },
 });
-const labelled = (name: string, labels: Record<string, string>): NetworkChange => ({
+const labeled = (name: string, labels: Record<string, string>): NetworkChange => ({
   action: 'update',
   resource: 'MeshPeer',
   name,
@@ -61,23 +61,23 @@ it.each<[string, NetworkChange[], string, string[]]>([
   ['opening a sensitive peer is high', [opening('card-1')], 'high', [REACHED]],
   [
     'taking its label off in the same plan makes it no less',
-    [opening('card-1'), labelled('card-1', { role: 'card' })],
+    [opening('card-1'), labeled('card-1', { role: 'card' })],
     'high',
     [REACHED, UNMARKED],
   ],
   [
     'a value that says no takes the mark off too',
-    [labelled('card-1', { role: 'card', pci: 'false' })],
+    [labeled('card-1', { role: 'card', pci: 'false' })],
     'high',
     [UNMARKED],
   ],
   [
     'a peer that the same plan marks is sensitive',
-    [opening('card-2'), labelled('card-2', { role: 'card', pci: 'true' })],
+    [opening('card-2'), labeled('card-2', { role: 'card', pci: 'true' })],
     'high',
     [REACHED],
   ],
-  ['another label of a sensitive peer is no risk', [labelled('card-1', { pci: 'true' })], 'low', []],
+  ['another label of a sensitive peer is no risk', [labeled('card-1', { pci: 'true' })], 'low', []],
 ])('%s', (_what, changes, level, reasons) => {
   const { after } = planChanges(BEFORE, changes, NOW);
   expect(risk(BEFORE, after)).toEqual({ level, reasons });

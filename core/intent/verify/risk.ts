@@ -83,7 +83,7 @@ export function riskOf(weighed: Weighed): Risk {
   const versions = (name: string) => [before.peers.get(name), after.peers.get(name)];
   // Everyone of a tiny network is everyone who joins it later, too.
   const atLeast = effect.openedPairs > 0 && isWidenedToEveryone(before, after) ? 1 : WIDE_PEERS;
-  const found: Reason[] = [
+  const reasons: Reason[] = [
     ...routeRisks(effect),
     ...[effect, ...unseen].flatMap((opening) => [
       ...openingRisks(opening, sensitive),
@@ -99,9 +99,12 @@ export function riskOf(weighed: Weighed): Risk {
     ...findings.flatMap(findingRisks),
   ];
   const weightOf = ([row]: Reason) => RISK_LEVELS.indexOf(RISKS[row].level);
-  found.sort((a, b) => weightOf(b) - weightOf(a));
-  const [gravest] = found;
-  return { level: gravest ? RISKS[gravest[0]].level : 'low', reasons: [...new Set(found.map(([, reason]) => reason))] };
+  reasons.sort((a, b) => weightOf(b) - weightOf(a));
+  const [gravest] = reasons;
+  return {
+    level: gravest ? RISKS[gravest[0]].level : 'low',
+    reasons: [...new Set(reasons.map(([, reason]) => reason))],
+  };
 }
 
 /**
@@ -141,7 +144,7 @@ function defaultRisks({ before, after, was, is }: Weighed): Reason[] {
     const opened = now.openPairs - old.openPairs;
     const isOpened = (now.toNewcomers && !old.toNewcomers) || (opened > 0 && opened >= OPENING_SHARE * now.pairs);
     if (isOpened) return [['defaultToAll', `opens the network ${name} by default`]];
-    const labels = openedByDefaultTo([was, is], name, kindsTold(before, after));
+    const labels = openedByDefaultTo([was, is], name, distinguishedKinds(before, after));
     if (!labels) return [];
     const text = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
     const whom = text.length > 0 ? `devices with ${text.join(', ')}` : 'devices without labels';
@@ -156,9 +159,9 @@ const MAX_PAIRED = 64;
  * Labels by which the selectors that a change alters tell devices apart: each value that they name and one that none names,
  * alone and with one of another key. Whom several selectors leave out together has no more than one label of each.
  */
-function kindsTold(before: NetworkState, after: NetworkState): Readonly<Record<string, string>>[] {
-  const told = new Map<string, Set<string>>();
-  const values = (key: string) => getOrInsertComputed(told, key, () => new Set([UNNAMED]));
+function distinguishedKinds(before: NetworkState, after: NetworkState): Readonly<Record<string, string>>[] {
+  const valuesByKey = new Map<string, Set<string>>();
+  const values = (key: string) => getOrInsertComputed(valuesByKey, key, () => new Set([UNNAMED]));
   for (const name of new Set([...before.policies.keys(), ...after.policies.keys()])) {
     const [old, now] = [before.policies.get(name), after.policies.get(name)];
     if (old === now) continue;
@@ -172,7 +175,7 @@ function kindsTold(before: NetworkState, after: NetworkState): Readonly<Record<s
       }
     }
   }
-  const single = [...told].flatMap(([key, of]) => [...of].map((value) => [key, value] as const));
+  const single = [...valuesByKey].flatMap(([key, of]) => [...of].map((value) => [key, value] as const));
   const paired =
     single.length > MAX_PAIRED
       ? []
@@ -232,23 +235,23 @@ function touchedRisks({ groups }: Effect, peers: number, atLeast: number): Reaso
 }
 
 function closingRisks({ effect, callerPeer, future }: Weighed): Reason[] {
-  const found: Reason[] = [];
+  const reasons: Reason[] = [];
   if (effect.lostPairs > 0) {
     const text = `ends all traffic of ${counted(effect.lostPairs, 'pair')} of peers (${FLOWS_UNKNOWN})`;
-    found.push([closingRow(effect), text]);
+    reasons.push([closingRow(effect), text]);
   } else if (effect.closedPairs > 0) {
     const text = `closes ports between ${counted(effect.closedPairs, 'pair')} of peers (${FLOWS_UNKNOWN})`;
-    found.push([closingRow(effect), text]);
+    reasons.push([closingRow(effect), text]);
   } else if (closesAny(effect)) {
-    found.push(['closes', `closes connections with addresses outside the network (${FLOWS_UNKNOWN})`]);
+    reasons.push(['closes', `closes connections with addresses outside the network (${FLOWS_UNKNOWN})`]);
   } else if (future?.closed.views.some((view) => closesAny(view.effect))) {
-    found.push(['closesLater', CLOSES_LATER]);
+    reasons.push(['closesLater', CLOSES_LATER]);
   }
   const closing = effect.groups.filter(({ closed }) => closed.length > 0);
   if (callerPeer !== undefined && namesOn(closing, 'src', 'dst').has(callerPeer)) {
-    found.push(['closesCaller', 'closes connections of the caller itself']);
+    reasons.push(['closesCaller', 'closes connections of the caller itself']);
   }
-  return found;
+  return reasons;
 }
 
 const CLOSES_LATER = 'closes connections later, or of devices that join later';
@@ -291,6 +294,8 @@ const ROW_OF_FINDING: Partial<Record<Finding['code'], RiskRow>> = {
   ADMIN_LOCKED_OUT: 'locksOut',
   BEYOND_DELEGATION: 'beyondDelegation',
   OPENS_LATER: 'opensLater',
+  THROUGH_DENY: 'throughDeny',
+  NARROWS_DENY: 'narrowsDeny',
   CLOSES_LATER: 'closesUnseen',
   BREAKS_CONTROL: 'breaksControl',
 };
@@ -307,11 +312,11 @@ function guardedRisks(
   { groups, outside = [] }: Connections,
   versionsOf: (name: string) => readonly (PeerRecord | undefined)[],
 ): Reason[] {
-  const found: Reason[] = [];
+  const reasons: Reason[] = [];
   const fromOutside = outside.filter(({ side, opened }) => side === 'src' && guardedIn(opened) !== undefined);
   const [first] = fromOutside;
   if (first) {
-    found.push(['guardedFromOutside', `lets addresses outside of the network in on ${guardedIn(first.opened)}`]);
+    reasons.push(['guardedFromOutside', `lets addresses outside of the network in on ${guardedIn(first.opened)}`]);
   }
   const isAny = (name: string, test: (peer: PeerRecord | undefined) => boolean) => versionsOf(name).some(test);
   const opened = groups.filter((group) => guardedIn(group.opened) !== undefined);
@@ -324,13 +329,14 @@ function guardedRisks(
     ...(there < targets.size ? ['devices that join later'] : []),
   ];
   const [one] = personal;
-  if (!one) return found;
+  if (!one) return reasons;
   const what = `opens ${guardedIn(one.opened)} to a person's device or CI`;
   const ofProduction = [...targets].filter((name) => isAny(name, isProduction)).length;
-  if (ofProduction > 0) found.push(['guardedToProduction', `${what}, on ${counted(ofProduction, 'production peer')}`]);
-  else if (targets.size > 1) found.push(['guardedToSeveral', `${what}, on ${where.join(' and ')}`]);
-  else found.push(['guardedToOne', what]);
-  return found;
+  if (ofProduction > 0)
+    reasons.push(['guardedToProduction', `${what}, on ${counted(ofProduction, 'production peer')}`]);
+  else if (targets.size > 1) reasons.push(['guardedToSeveral', `${what}, on ${where.join(' and ')}`]);
+  else reasons.push(['guardedToOne', what]);
+  return reasons;
 }
 
 /** Names the first management or database port of some; undefined where there is none. */
@@ -363,18 +369,18 @@ function isProduction(peer: PeerRecord | undefined): boolean {
 }
 
 function openingRisks({ groups, outside = [] }: Connections, sensitive: (name: string) => boolean): Reason[] {
-  const found: Reason[] = [];
+  const reasons: Reason[] = [];
   const opened = groups.filter((group) => group.opened.length > 0);
   const widest = [...opened, ...outside].reduce((most, group) => Math.max(most, portsOpened(group)), 0);
-  if (widest >= ANY_PORTS) found.push(['everyPort', 'opens almost every port of a protocol, or all']);
-  else if (widest >= MANY_PORTS) found.push(['manyPorts', `opens ${widest} ports of one target`]);
+  if (widest >= ANY_PORTS) reasons.push(['everyPort', 'opens almost every port of a protocol, or all']);
+  else if (widest >= MANY_PORTS) reasons.push(['manyPorts', `opens ${widest} ports of one target`]);
   const reached = [...namesOn(opened, 'dst')].filter(sensitive).length;
-  if (reached > 0) found.push(['sensitive', `opens new connections to ${counted(reached, 'sensitive peer')}`]);
+  if (reached > 0) reasons.push(['sensitive', `opens new connections to ${counted(reached, 'sensitive peer')}`]);
   for (const side of ['src', 'dst'] as const) {
     const ofSide = outside.filter((group) => group.side === side && group.opened.length > 0);
-    if (ofSide.length > 0) found.push(outsideRisk(side, ofSide, sensitive));
+    if (ofSide.length > 0) reasons.push(outsideRisk(side, ofSide, sensitive));
   }
-  return found;
+  return reasons;
 }
 
 /** A range is judged with what is open beside it already, so that slices of one come to no less than the whole. */

@@ -21,7 +21,7 @@ export interface ChatOptions {
   readonly model: string;
   readonly apiKey?: Secret | undefined;
   readonly log: Log;
-  /** Told, a server is asked in this mode only; else it is found out. */
+  /** The only mode in which the server is asked; where absent, Mesh finds out which it understands. */
   readonly mode?: LlmMode | undefined;
   /** For one request from beginning to end, in ms; a second try has it again. */
   readonly timeoutMs?: number | undefined;
@@ -29,7 +29,7 @@ export interface ChatOptions {
   readonly idleMs?: number | undefined;
   /** The most tokens that one answer may have. */
   readonly maxTokens?: number | undefined;
-  /** Told of every request when it has ended. */
+  /** Receives every request when it has ended. */
   readonly observe?: ((call: ModelCall) => void) | undefined;
 }
 
@@ -58,7 +58,7 @@ const MAX_RETRY_MS = 5_000;
 /** Some servers refuse an empty key, though they need none. */
 const NO_KEY = 'none';
 
-/** One server that speaks the chat completions of OpenAI. Remembers what it understands. */
+/** A server that speaks the chat completions of OpenAI. Remembers which options it understands. */
 export function openAiChat({
   baseURL,
   model,
@@ -193,7 +193,7 @@ function isText({ isToolCall, refusal, finish }: Reply): boolean {
   return !isToolCall && refusal === undefined && finish !== 'content_filter';
 }
 
-/** Whether the request is the matter. Some servers answer 500 to a field that they do not know; then they name it. */
+/** Returns true if the server objects to the request itself. Some servers answer 500 to a field that they do not know; then they name it. */
 function isRejection(error: unknown): error is APIError {
   if (!(error instanceof APIError)) return false;
   const { status } = error;

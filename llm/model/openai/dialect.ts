@@ -4,16 +4,16 @@ import type OpenAI from 'openai';
 export const LLM_MODES = ['json_schema', 'tool', 'json_object'] as const;
 export type LlmMode = (typeof LLM_MODES)[number];
 
-/** What a server turned out to understand. */
+/** The options that a server turned out to understand. */
 export interface Dialect {
   readonly mode: LlmMode;
   /** The name of the limit of the answer's length: older servers know only the second. */
   readonly limit: 'max_completion_tokens' | 'max_tokens' | 'none';
   /** How it is told to call the one tool: some servers ignore a tool that is named, and obey `required`. */
   readonly toolChoice: 'named' | 'required';
-  /** Whether it counts the tokens of a stream. */
+  /** True if it counts the tokens of a stream. */
   readonly countsTokens: boolean;
-  /** Whether it takes tools that the model may call. */
+  /** True if it takes tools that the model may call. */
   readonly callsTools: boolean;
 }
 
@@ -44,7 +44,7 @@ export interface FormedQuestion {
   readonly messages: Messages;
   /** Absent: plain text is asked for. */
   readonly schema?: Readonly<Record<string, unknown>> | undefined;
-  /** Of a question without a schema: what may be called before it is answered. */
+  /** Tools that may be called before a question without a schema is answered. */
   readonly tools?: readonly ModelTool[] | undefined;
   readonly maxTokens: number;
 }

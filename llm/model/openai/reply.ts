@@ -2,12 +2,12 @@ import { createParser } from 'eventsource-parser';
 import { z } from 'zod';
 import { getOrInsertComputed } from '../../../core/base/get-or-insert.ts';
 
-/** What a model said to one request. */
+/** The reply of a model to one request. */
 export interface Reply {
   /** The content, or the arguments of the one tool. */
   readonly text: string;
   readonly isToolCall: boolean;
-  /** What it asked to call. */
+  /** The tools that it asks to call. */
   readonly calls: readonly ToolCall[];
   readonly refusal?: string;
   /** `stop`, `length`, `content_filter`, `tool_calls`; undefined where the server does not say. */

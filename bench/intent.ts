@@ -1,6 +1,7 @@
 /**
- * Plans of the built-in planner with their whole proof, at the sizes it promises: `node bench/intent.ts [rounds]`.
- * Prints a Markdown table of medians; `docs/benchmarks/intent.md` keeps one.
+ * Plans of the built-in planner with their whole proof, at the sizes it promises: `node bench/intent.ts [rounds]`; with
+ * `--orders` orders beside the typed changes that they come to. Prints Markdown tables of medians; `docs/benchmarks/intent.md`
+ * keeps them.
  */
 import { parseArgs } from 'node:util';
 import { assertionDraft } from '../core/assertions/assertion.ts';
@@ -13,10 +14,11 @@ import { planChanges } from '../core/changes/changes.ts';
 import { buildNetworkStates } from '../core/state/states.ts';
 import { buildKit, type Kit, person } from '../test/kits/plane/kit.ts';
 import { peer, policy } from '../test/kits/records/records.ts';
+import { parseYaml } from '../tools/yaml.ts';
 import { networkOf, type Size } from './network.ts';
 import { machine, median } from './report.ts';
 
-const { positionals } = parseArgs({ allowPositionals: true });
+const { positionals, values } = parseArgs({ allowPositionals: true, options: { orders: { type: 'boolean' } } });
 const ROUNDS = Number(positionals[0] ?? 5);
 const BATCH = 500;
 const ASSERTIONS = 1_000;
@@ -35,6 +37,22 @@ const PLANS: readonly (readonly [string, Record<string, unknown>])[] = [
   ['isolate one', { intent: 'isolate peer-17' }],
   ['default', { intent: 'deny everything by default' }],
 ];
+
+const ends = { from: ['app=app-3'], to: ['app=app-4'], ports: ['tcp/5432'] };
+const ORDERS = [
+  { do: 'allow', ...ends },
+  { do: 'deny', ...ends },
+  { do: 'only', ...ends },
+  { do: 'deny', from: ['peers'], to: ['peer-17'], ports: ['tcp/22'] },
+] as const;
+
+if (values.orders) {
+  console.log('| Peers / policies | order | as orders | as typed changes | ratio |');
+  console.log('|---|---|---|---|---|');
+  await orderFigures({ peers: 1_000, policies: 100 });
+  console.log(`\nMedian of ${ROUNDS} rounds, ${machine()}, processor time of one thread.`);
+  process.exit();
+}
 
 console.log('| Peers / policies | plan | cold | warm | warm, wall clock | pairs that change |');
 console.log('|---|---|---|---|---|---|');
@@ -67,6 +85,52 @@ async function figures(size: Size): Promise<void> {
     ];
     console.log(`| ${cells.join(' | ')} |`);
   }
+}
+
+/** An order and the typed changes that it comes to, in turn, each on a base that is compiled already. */
+async function orderFigures(size: Size): Promise<void> {
+  await using kit = await buildKit();
+  const workspace = await kit.workspace(undefined, 20_000);
+  await fill(kit, workspace, size);
+  for (const order of ORDERS) {
+    const { orders, changes }: { orders: object; changes: object[] } = {
+      orders: { orders: [order] },
+      changes: (await planner(kit, workspace)({ orders: [order] })).changes.map(typedChange),
+    };
+    const [ordered, typed]: [number[], number[]] = [[], []];
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const [times, input] of [
+        [ordered, orders],
+        [typed, { intent: 'bench', changes }],
+      ] as const) {
+        const plan = planner(kit, workspace);
+        await plan({ intent: 'deny app=app-5 access to app=app-6' });
+        await timed(times, [], () => plan({ ...input }));
+      }
+    }
+    const [one, other] = [median(ordered), median(typed)];
+    const name = `${order.do} ${order.from} to ${order.to}`;
+    console.log(
+      `| ${size.peers.toLocaleString('en')} / ${size.policies} | ${name} | ${one.toFixed(0)} ms | ${other.toFixed(0)} ms | ${(one / other).toFixed(2)} |`,
+    );
+  }
+}
+
+/** A change of an answer as callers send it. */
+function typedChange({
+  action,
+  resource,
+  name,
+  after,
+}: {
+  action: string;
+  resource: string;
+  name: string;
+  after: string;
+}) {
+  if (action === 'delete') return { action, resource, name };
+  const [document] = parseYaml(after) as { spec: unknown }[];
+  return { action, resource, name, spec: document?.spec };
 }
 
 /** Assertions about apps, labels and single peers, each of which holds. */

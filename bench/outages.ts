@@ -7,7 +7,7 @@ const [rounds = '1', part = ''] = process.argv.slice(2);
 const NOTICED_MS = 100;
 
 const cells = new Map<string, Map<string, string>>();
-for (const outage of outages.filter(({ name, path }) => `${path}: ${name}`.includes(part))) {
+for (const outage of outages.filter((each) => `${each.kind ?? 'root'} ${each.path}: ${each.name}`.includes(part))) {
   const seen: string[] = [];
   for (let round = 0; round < Number(rounds); round += 1) {
     const { ms, wholeMs = ms } = await withPair(outage, outage.measure).catch((error: Error) => {
@@ -17,9 +17,10 @@ for (const outage of outages.filter(({ name, path }) => `${path}: ${name}`.inclu
     seen.push(shown(wholeMs, ms));
   }
   const cell = `${seen.join(', ')} (${outage.limitMs})`;
-  console.error(`${outage.path}: ${outage.name}: ${cell}`);
-  const row = cells.get(outage.name) ?? new Map();
-  cells.set(outage.name, row.set(outage.path, cell));
+  const name = outage.kind === 'userspace' ? `userspace: ${outage.name}` : outage.name;
+  console.error(`${outage.path}: ${name}: ${cell}`);
+  const row = cells.get(name) ?? new Map();
+  cells.set(name, row.set(outage.path, cell));
 }
 console.log('| What happens | direct (limit) | relayed (limit) |\n| --- | --- | --- |');
 for (const [name, row] of cells) console.log(`| ${name} | ${row.get('direct') ?? ''} | ${row.get('relayed') ?? ''} |`);

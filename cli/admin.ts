@@ -34,7 +34,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   Files: ['apply', 'export'],
   History: ['changes', 'snapshots', 'find-cause'],
   'Join tokens': ['token', 'tokens'],
-  Agents: ['agents'],
+  Agents: ['agents', 'oauth'],
   'Accounts, sessions and API tokens': ['users'],
   'Workspaces and members': ['workspaces', 'members'],
   'Audit log': ['audit'],

@@ -1,7 +1,7 @@
 import { type FieldError, sentenceOf } from '../core/base/errors.ts';
 import { CliError, EXIT, exitCodeOf } from './exit.ts';
 import { quoted } from './own-command.ts';
-import { DEFAULT_SERVER, parseServer, serverOf, type Target } from './session.ts';
+import { DEFAULT_SERVER, isBehindDoor, parseServer, serverOf, type Target } from './session.ts';
 import { visibleLine } from './visible.ts';
 
 export interface ApiRequest {
@@ -114,7 +114,7 @@ async function readBytes({ body }: Response, server: string, limit: number): Pro
 
 /** @throws CliError that says how to sign in */
 export function requireSession({ server, token }: Pick<Target, 'server' | 'token'>): void {
-  if (token) return;
+  if (token || isBehindDoor()) return;
   const isMeant = server === (serverOf(undefined) ?? DEFAULT_SERVER);
   throw new CliError(`Sign in first: mesh login${isMeant ? '' : ` --server ${quoted(server)}`}`, EXIT.auth);
 }

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { COMMAND_VARIABLES } from '../core/base/command-variables.ts';
 import type { CommandContext, Define } from './command-context.ts';
+import { CliError, EXIT } from './exit.ts';
+import { variable } from './variable.ts';
 import { variablesHelp } from './variables.ts';
 
 /**
@@ -9,16 +11,27 @@ import { variablesHelp } from './variables.ts';
  * nothing of them.
  */
 export async function addCommands(program: Command, context: CommandContext): Promise<void> {
-  for (const { title, commands } of GROUPS) {
+  for (const group of GROUPS) {
+    const { title, commands } = group;
     program.commandsGroup(title);
     for (const { name, description, hidden = false, load } of commands) {
       const command = program.command(name, { hidden }).description(description);
+      if (group === NODE && name !== 'sandbox') command.hook('preAction', () => refuseInSandbox(name));
       if (context.words.includes(name)) await (await load())(command, context);
     }
   }
   program.addHelpText(
     'after',
     variablesHelp('Environment variables', [...Object.keys(COMMAND_VARIABLES), 'MESH_PLATFORM']),
+  );
+}
+
+/** @throws CliError where `mesh sandbox start` runs this: its node is outside, and out of reach */
+function refuseInSandbox(name: string): void {
+  if (variable('MESH_SANDBOX') === undefined) return;
+  throw new CliError(
+    `mesh ${name} is for a machine with a node, and a sandbox has none inside: programs connect to peers directly, by their names. To list the peers: mesh peers`,
+    EXIT.notFound,
   );
 }
 
@@ -44,28 +57,45 @@ const NODE: Group = {
     },
     {
       name: 'up',
-      description: 'bring this node into the network; needs superuser rights',
+      description: 'bring this node into the network; needs superuser rights, or --userspace',
       load: async () => (await import('./node-up.ts')).defineUp,
     },
     {
       name: 'down',
-      description: 'end the node of this machine and take its tunnel away; needs superuser rights',
+      description:
+        'end the node of this machine and take its tunnel away; needs superuser rights, except in userspace mode',
       load: async () => (await import('./node-down.ts')).defineDown,
     },
     {
       name: 'rotate-key',
-      description: 'give this node another key while it is up; tunnels go on; needs superuser rights',
+      description:
+        'give this node another key while it is up; tunnels go on; needs superuser rights, except in userspace mode',
       load: async () => (await import('./node-down.ts')).defineRotateKey,
     },
     {
       name: 'status',
-      description: 'show this node and how each peer is reached; needs superuser rights',
+      description: 'show this node and how each peer is reached; needs superuser rights, except in userspace mode',
       load: async () => (await import('./node-status.ts')).defineStatus,
     },
     {
       name: 'ping',
-      description: 'ping a peer inside the overlay and name the path; needs superuser rights',
+      description: 'ping a peer inside the overlay and name the path; needs superuser rights, except in userspace mode',
       load: async () => (await import('./node-ping.ts')).definePing,
+    },
+    {
+      name: 'nc',
+      description: 'connect standard input and output to a port of a peer, as ProxyCommand of ssh',
+      load: async () => (await import('./node-nc.ts')).defineNc,
+    },
+    {
+      name: 'forward',
+      description: 'lead a local port to a port of a peer, until it is ended',
+      load: async () => (await import('./node-forward.ts')).defineForward,
+    },
+    {
+      name: 'serve',
+      description: 'lead a port of this node in the overlay to a local service, until it is ended',
+      load: async () => (await import('./node-serve.ts')).defineServe,
     },
     {
       name: 'netcheck',
@@ -74,7 +104,7 @@ const NODE: Group = {
     },
     {
       name: 'logs',
-      description: 'show what the node of this machine logged; needs superuser rights',
+      description: 'show what the node of this machine logged; needs superuser rights, except in userspace mode',
       load: async () => (await import('./node-logs.ts')).defineLogs,
     },
     {
@@ -84,7 +114,8 @@ const NODE: Group = {
     },
     {
       name: 'leave',
-      description: 'remove this machine from the network, and what the node has on it; needs superuser rights',
+      description:
+        'remove this machine from the network, and what the node has on it; needs superuser rights, except in userspace mode',
       load: async () => (await import('./node-leave.ts')).defineLeave,
     },
     {
@@ -100,6 +131,7 @@ const NODE: Group = {
   ],
 };
 
+const loadOrder = async () => (await import('./order.ts')).defineOrder;
 const loadList = async () => (await import('./list-commands.ts')).defineList;
 
 /** Called as a person or an agent; the everyday ones first. */
@@ -114,7 +146,7 @@ const NETWORK: Group = {
     {
       name: 'logout',
       description: 'end the stored session; the server stays known',
-      load: async () => (await import('./login.ts')).defineLogout,
+      load: async () => (await import('./logout.ts')).defineLogout,
     },
     {
       name: 'passwd',
@@ -145,6 +177,11 @@ const NETWORK: Group = {
     { name: 'policies', description: 'list the access policies of the workspace, or show one', load: loadList },
     { name: 'networks', description: 'list the networks of the workspace, or show one', load: loadList },
     {
+      name: 'renumber',
+      description: 'give a network another block of addresses, once a person approves',
+      load: async () => (await import('./renumber.ts')).defineRenumber,
+    },
+    {
       name: 'agents',
       description: 'list the agents of the workspace, or show one with its sub-agents',
       load: loadList,
@@ -172,6 +209,10 @@ const NETWORK: Group = {
       description: 'show what a change in plain language would open and close',
       load: async () => (await import('./plan.ts')).definePlan,
     },
+    { name: 'allow', description: 'plan that peers may reach others; closes nothing', load: loadOrder },
+    { name: 'deny', description: 'plan that peers may not reach others, which wins over each allow', load: loadOrder },
+    { name: 'only', description: 'plan that nobody but these peers may reach others', load: loadOrder },
+    { name: 'remove-access', description: 'plan to take away what policies give between peers', load: loadOrder },
     {
       name: 'undo',
       description: 'take a change back, after showing what that opens and closes',

@@ -69,16 +69,25 @@ function positional(rest: readonly string[], options: readonly Option[]): number
 }
 
 function nounOfOption({ long }: Option): string[] {
-  return [long?.replace(/^--/, '') ?? ''];
+  const name = long?.replace(/^--/, '') ?? '';
+  return [NOUN_OF_OPTION[name] ?? name];
 }
 
-/** `<peer>` says it itself; `<id>` is of what its command is about; A and B of `why` and `history` are peers. */
+/** Options of orders that name peers or policies by another word. */
+const NOUN_OF_OPTION: Readonly<Record<string, string>> = {
+  'except-from': 'peer',
+  'except-to': 'peer',
+  through: 'policy',
+};
+
+/** `<peer>` and `<to-peer>` say it themselves; `<id>` is of what its command is about; A and B of `why` and `history` are peers. */
 function nounsOf(argument: Argument, names: readonly string[]): string[] {
   const name = argument.name();
   const verb = names.at(-1) ?? '';
   if (verb === 'approve' || verb === 'reject') return ['workflow', 'peer'];
   if (verb === 'why' || verb === 'history') return ['peer'];
-  return name === 'id' ? [verb.split('-').at(-1) ?? ''] : [name];
+  const noun = (text: string) => text.split('-').at(-1) ?? '';
+  return [noun(name === 'id' ? verb : name)];
 }
 
 /** Names that the server knows; none where it does not answer at once. */

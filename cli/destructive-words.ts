@@ -21,7 +21,7 @@ const WORDS: ReadonlySet<string> = new Set([
   'yes',
 ]);
 /** Destructive names whose first word does not show it. */
-const NAMES: ReadonlySet<string> = new Set(['accept-loss', 'log-out']);
+const NAMES: ReadonlySet<string> = new Set(['accept-loss', 'log-out', 'log-out-everywhere']);
 
 /** Tells whether a command or an option takes access or data away, by its name. */
 export function isDestructive(name: string): boolean {

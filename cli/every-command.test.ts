@@ -111,6 +111,17 @@ test.each([
   expect(written.mock.calls.map(([text]) => String(text).trimEnd())).toEqual([said]);
 });
 
+test.each(['up', 'status', 'nc db 22', 'ping db', 'init', 'service install', 'netcheck'])(
+  'mesh %s in a sandbox says that there is no node, and not to become superuser',
+  async (line) => {
+    vi.stubEnv('MESH_SANDBOX', 'scraper');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const args = line.split(' ');
+    const ran = (await programFor(args)).parseAsync(args, { from: 'user' });
+    await expect(ran).rejects.toThrow(/a sandbox has none inside: programs connect to peers directly/);
+  },
+);
+
 test('nothing but the answer is written to standard output', () => {
   const directory = path.resolve('cli');
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' });

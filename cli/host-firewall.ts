@@ -1,6 +1,5 @@
 import { askAgent, localSocketPath, NoAgent } from '../client/agent/local-socket.ts';
 import type { HostFirewallStatus } from '../client/agent/node-status.ts';
-import { RENUMBER } from '../client/routes/judge-route.ts';
 import { formatDuration } from '../core/base/duration.ts';
 import { parseInstant } from '../core/base/time.ts';
 import type { Answer } from './answer.ts';
@@ -21,7 +20,7 @@ export function hostFirewallLines(host: HostFirewallStatus, directory: string, n
     ...blocked.map(({ text }) => (openTrouble ? text : `${text}, or while this node is up: ${opens}`)),
     ...translated.map(
       (text) =>
-        `translates ${text}: the overlay takes these addresses, so what used them here, such as services of Kubernetes, is cut off. ${RENUMBER} ${renumberText()}. Until then this node stays as it is; a new start of it is refused.`,
+        `translates ${text}: the overlay takes these addresses, so what used them here, such as services of Kubernetes, is cut off. Have an administrator give the network another block. ${renumberText()}. Until then this node stays as it is; a new start of it is refused.`,
     ),
     ...notJudged.map(({ what, why }) => `not judged for ${what.join(', ')}: ${why}`),
   ];

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { actorsNamed } from '../core/base/actor.ts';
 import { nearest } from '../core/base/nearest.ts';
 import type { AnyOperation } from '../core/base/operation.ts';
 import { listAgents } from '../tools/agents/list-agents.ts';
@@ -48,7 +49,7 @@ const ROUTINE_EVENTS: ReadonlySet<string> = new Set(['token_used', 'session_idle
 /** Steps of a workflow between its request and its end, each of which is an entry. */
 const ON_ITS_WAY = /^workflow wf_\w+ (?:approved|executing): /;
 
-const COLUMNS = { When: 'at', By: 'actor', Revision: 'revision', What: 'what' } as const;
+const COLUMNS = { When: 'at', By: 'actor', What: 'what', Revision: 'revision' } as const;
 
 /** `mesh log`: what changed and who changed it, newest first. */
 export function defineLog(command: Command): void {
@@ -72,7 +73,7 @@ async function log(options: LogOptions): Promise<Answer> {
   const asked = {
     ...(options.since !== undefined && { from: momentOf(options.since, '--since') }),
     ...(options.until !== undefined && { to: momentOf(options.until, '--until') }),
-    ...(options.by !== undefined && { actor: actorOf(options.by) }),
+    ...(options.by !== undefined && { actor: options.by }),
     ...(options.peer !== undefined && { kind: 'MeshPeer' }),
   };
   const items: Entry[] = [];
@@ -85,7 +86,7 @@ async function log(options: LogOptions): Promise<Answer> {
     if (cursor === undefined) break;
   }
   if (items.length === 0 && peerFailure) throw peerFailure;
-  if (items.length === 0 && options.by !== undefined) await requireActor(target, actorOf(options.by), options);
+  if (items.length === 0 && options.by !== undefined) await requireActor(target, options.by, options);
   const isCut = cursor !== undefined || items.length > limit;
   const shown = items.slice(0, limit).map((entry) => ({ ...entry, what: entryText(entry) }));
   const revision = options.installation ? undefined : shown.find(isUndoable)?.revision;
@@ -107,15 +108,9 @@ function limitOf(text: string): number {
   throw new CliError(`--limit takes a whole number from 1 to 99999, not "${text}".`, EXIT.input);
 }
 
-const actorOf = (by: string) => (by.includes(':') ? by : `user:${by}`);
-
-/** @throws CliError for an actor that is nobody here, and did nothing in the newest entries */
-async function requireActor(
-  target: Target,
-  actor: string,
-  { installation: ofInstallation }: LogOptions,
-): Promise<void> {
-  const ever = await callOperation(target, listAudit, { actor, limit: 1 }, { ofInstallation });
+/** @throws CliError for a name that is nobody here, and did nothing in the newest entries */
+async function requireActor(target: Target, by: string, { installation: ofInstallation }: LogOptions): Promise<void> {
+  const ever = await callOperation(target, listAudit, { actor: by, limit: 1 }, { ofInstallation });
   if (ever.items.length > 0) return;
   const recent = await callOperation(target, listAudit, { limit: PAGE }, { ofInstallation });
   const [people, agents] = await Promise.all([
@@ -123,10 +118,11 @@ async function requireActor(
     ofInstallation ? [] : namesIn(target, listAgents, 'agent'),
   ]);
   const actors = new Set([...people, ...agents, ...recent.items.map((entry) => entry.actor)]);
-  if (actors.has(actor)) return;
-  const near = nearest(actor, actors).map((name) => `"${name.replace(/^user:/, '')}"`);
+  if (actorsNamed(by).some((actor) => actors.has(actor))) return;
+  const plain = (actor: string) => actor.replace(/^user:/, '');
+  const near = nearest(plain(by), [...actors].map(plain)).map((name) => `"${name}"`);
   throw new CliError(
-    `Nobody here is called "${actor.replace(/^user:/, '')}".${near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : ''}`,
+    `Nobody here is called "${plain(by)}".${near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : ''}`,
     EXIT.notFound,
   );
 }

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { homedir, hostname } from 'node:os';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { isLoopbackUrl } from '../core/base/loopback.ts';
+import { TEXT_LIMITS } from '../core/base/text.ts';
 import { BUILT_IN_PASSWORD, FIRST_LOGIN_TOKEN_FILE } from '../core/identity/first-accounts.ts';
 import { type Answer, answering, notice } from './answer.ts';
 import { callApi, requireSession } from './api.ts';
@@ -12,7 +13,6 @@ import { readSecrets, type SecretReader } from './read-secrets.ts';
 import {
   DEFAULT_SERVER,
   forgetSession,
-  readSession,
   serverOf,
   sessionAt,
   sessionFile,
@@ -64,11 +64,6 @@ export function defineLogin(command: Command): void {
       .addHelpText('after', PASSWORD_HELP),
     login,
   );
-}
-
-/** `mesh logout`. */
-export function defineLogout(command: Command): void {
-  answering(command, logout);
 }
 
 /** `mesh passwd`. */
@@ -145,16 +140,6 @@ async function askForLogin(account: Account, secrets: SecretReader, otp?: string
       requireRetry(error, 'unauthenticated', secrets, left);
     }
   }
-}
-
-async function logout(): Promise<Answer> {
-  const { server = DEFAULT_SERVER, token } = readSession() ?? {};
-  if (token) {
-    const target = { server, token, workspace: undefined };
-    await callApi(target, { method: 'post', path: '/api/v1/users/logout', body: {} }).catch(() => undefined);
-  }
-  forgetSession();
-  return { value: { signedOut: true, server }, text: 'Signed out.' };
 }
 
 async function passwd(): Promise<Answer> {
@@ -264,7 +249,8 @@ function firstLoginTokenFor({ server }: Account): string | undefined {
 
 async function exchange({ server, username }: Account, password: string, otp?: string): Promise<SignedIn> {
   const target = { server, token: undefined, workspace: undefined };
-  const body = { username, password, ...(otp !== undefined && { otp }) };
+  const client = `mesh on ${hostname()}`.slice(0, TEXT_LIMITS.name);
+  const body = { username, password, client, ...(otp !== undefined && { otp }) };
   const answer = await callApi(target, { method: 'post', path: '/api/v1/users/login', body, anonymous: true });
   return (answer as { data: SignedIn }).data;
 }

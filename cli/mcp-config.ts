@@ -7,7 +7,7 @@ import { CliError } from './exit.ts';
 import { ignoreIn, workTreeWith } from './git-work-tree.ts';
 import { openClientFile } from './mcp-client-file.ts';
 import { storedIdentity, storeIdentity } from './mcp-clients.ts';
-import { CLIENTS, type Client, entryOf, groupOf } from './mcp-entry.ts';
+import { CLIENTS, type Client, entryOf, entryWithoutToken, groupOf, SIGNS_IN } from './mcp-entry.ts';
 import { agentFor, endIdentity, type IdentityRequest, type IssuedIdentity, personalToken } from './mcp-identity.ts';
 import { clientOfFile, installedClients, nextStep, ownFileOf } from './mcp-paths.ts';
 import { bodyOf, parseJsonOr } from './operation-options.ts';
@@ -29,6 +29,7 @@ interface ConfigOptions extends TargetOptions {
   readonly scopes?: string;
   readonly reach?: string;
   readonly personal?: boolean;
+  readonly withToken?: boolean;
 }
 
 /** `mesh mcp config`: puts this control plane into a client's configuration, with an agent of its own. */
@@ -46,6 +47,7 @@ export function addMcpConfigCommand(mcp: Command): void {
       .option('--ttl <duration>', 'life of its token, at most 90d', DEFAULT_TTL)
       .option('--scopes <a,b,...>', 'what it may do; read, plan and apply when left out')
       .option('--reach <json|@file>', 'what it may open by itself, as rules; nothing when left out')
+      .option('--with-token', 'write a token, also for a client that signs in by itself')
       .option('--personal', 'a token of your own in place of an agent: the audit log then names you'),
     writeConfig,
   );
@@ -55,13 +57,19 @@ async function writeConfig(options: ConfigOptions): Promise<Answer> {
   const client = clientOf(options);
   const target = targetOf(options);
   const opened = openClientFile(options.output ?? ownFileOf(client) ?? besideSession(), groupOf(client));
+  const before = storedIdentity(opened.file);
+  if (!before && signsIn(client, options)) {
+    const backup = opened.write(entryWithoutToken(target.server));
+    const next = nextStep(client, opened.file);
+    const value = { file: opened.file, backup: backup ?? null, server: target.server, next };
+    return { value, text: [wroteText(opened.file, backup), SIGNS_IN_TEXT, next] };
+  }
   await keepOutOfGit(opened.file, options);
   const workspace = target.workspace ?? (await existingOrFirstWorkspace(target));
   const session = sessionAt(target.server);
   // The commands that follow then need no --workspace.
   if (session && session.workspace === undefined) writeSession({ ...session, workspace });
   const there = { ...target, workspace };
-  const before = storedIdentity(opened.file);
   const own = before?.server === target.server && before.workspace === workspace ? before : undefined;
   const issued = options.personal
     ? await personalToken(there, await wantedOf(options, client))
@@ -87,6 +95,18 @@ async function writeConfig(options: ConfigOptions): Promise<Answer> {
   const value = { file: opened.file, backup: backup ?? null, server: target.server, workspace, identity, next };
   return { value, text: [...linesOf(opened.file, backup, workspace, issued), next] };
 }
+
+/**
+ * Returns true where the client gets the address alone: it signs in by itself, and a person at a terminal, who can allow it, asked
+ * for nothing that a token has.
+ */
+function signsIn(client: Client, { withToken, personal, name, scopes, reach }: ConfigOptions): boolean {
+  const wantsToken = withToken || personal || [name, scopes, reach].some((given) => given !== undefined);
+  return SIGNS_IN.has(client) && !wantsToken && process.stdin.isTTY === true;
+}
+
+const SIGNS_IN_TEXT =
+  'The client signs in by itself: a page of the dashboard asks what it may do. For a token in the file: mesh mcp config --with-token';
 
 /** Returns the client that is named, that reads the file that is named, or that is the only one found on this machine. */
 function clientOf({ client, output }: ConfigOptions): Client {
@@ -145,6 +165,10 @@ async function wantedOf({ name, ttl, scopes, reach }: ConfigOptions, client: Cli
   };
 }
 
+function wroteText(file: string, backup: string | undefined): string {
+  return `Wrote ${file} (0600)${backup === undefined ? '' : `; as it was before: ${backup}`}.`;
+}
+
 /** A name has 63 characters at most; two are left for a number. */
 const MAX_DERIVED_NAME = 61;
 
@@ -156,7 +180,7 @@ function linesOf(
 ): readonly string[] {
   const who = kind === 'agent' ? `the agent ${name}` : `you, with the API token ${name}`;
   return [
-    `Wrote ${file} (0600)${backup === undefined ? '' : `; as it was before: ${backup}`}.`,
+    wroteText(file, backup),
     `The client acts in workspace ${workspace} as ${who} until ${expiresAt}: ${scopes.join(', ')}.`,
   ];
 }

@@ -18,9 +18,48 @@ export function groupOf(client: Client): Group {
   return client === 'vscode' ? 'servers' : 'mcpServers';
 }
 
+interface SignIn {
+  /** A command, a link, or lines for a file. */
+  readonly text: string;
+  /** Where. */
+  readonly place: string;
+  readonly afterwards: string;
+}
+
+/** How a client that signs in by itself is given the address, as docs/oauth.md has it; with `{url}` for that of `/mcp`. */
+export const SIGN_IN: Readonly<Partial<Record<Client, SignIn>>> = {
+  'claude-code': {
+    text: 'claude mcp add --transport http mesh {url}',
+    place: 'Run in a terminal',
+    afterwards: 'type /mcp in Claude Code and choose Authenticate',
+  },
+  cursor: {
+    text: '{"mcpServers":{"mesh":{"url":"{url}"}}}',
+    place: 'Goes into ~/.cursor/mcp.json',
+    afterwards: 'choose Connect under MCP',
+  },
+  vscode: {
+    text: `code --add-mcp '{"name":"mesh","type":"http","url":"{url}"}'`,
+    place: 'Run in a terminal',
+    afterwards: 'start the server mesh and allow it',
+  },
+};
+
+/** Clients that sign in by themselves: they need the address alone. */
+export const SIGNS_IN: ReadonlySet<string> = new Set(Object.keys(SIGN_IN));
+
+/** Returns the entry of a client that signs in by itself. */
+export function entryWithoutToken(server: string): Entry {
+  return { type: 'http', url: urlOf(server) };
+}
+
+function urlOf(server: string): string {
+  return new URL('/mcp', parseServer(server)).href;
+}
+
 /** How a client is told of this control plane. */
 export function entryOf(client: Client, { server, token, workspace, launcher }: Access): Entry {
-  const url = new URL('/mcp', parseServer(server)).href;
+  const url = urlOf(server);
   const headers = { Authorization: `Bearer ${token}`, 'X-Workspace-Id': workspace };
   switch (client) {
     case 'windsurf':

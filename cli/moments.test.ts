@@ -54,7 +54,8 @@ test('every option that says when says what it takes', async () => {
   const leavesOf = (command: Command): Command[] => [command, ...command.commands.flatMap(leavesOf)];
   const options = leavesOf(program).flatMap(({ options: own }) => own);
   const when = options.filter(
-    ({ long, flags }) => WHEN.includes(long?.slice(2).replaceAll('-', '_') ?? '') && !flags.endsWith('<integer>'),
+    ({ long, flags }) =>
+      WHEN.includes(long?.slice(2).replaceAll('-', '_') ?? '') && !/<(?:integer|host:port)>$/.test(flags),
   );
   expect(when.length).toBeGreaterThan(2);
   for (const { flags } of when) expect(flags).toMatch(/ <moment>$/);

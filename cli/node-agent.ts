@@ -1,4 +1,11 @@
-import { askAgent, type LocalRequest, localSocketPath, NoAgent } from '../client/agent/local-socket.ts';
+import {
+  askAgent,
+  type LocalRequest,
+  localSocketPath,
+  NoAgent,
+  openAgentStream,
+  untilClosed,
+} from '../client/agent/local-socket.ts';
 import { type NodeStatus, nodeStatusSchema } from '../client/agent/node-status.ts';
 import { readNodeConfig } from '../client/enrol/node-config.ts';
 import { CliError, EXIT } from './exit.ts';
@@ -24,6 +31,20 @@ export async function askNode(configDir: string | undefined, request: LocalReque
 
 export async function nodeStatus(configDir: string | undefined): Promise<NodeStatus> {
   return nodeStatusSchema.parse(await askNode(configDir, { ask: 'status' }));
+}
+
+/**
+ * Returns a signal that is aborted once the agent ends; never, where the agent is of an earlier version that does not tell.
+ * It does not keep a command from ending.
+ */
+export async function nodeEnd(configDir: string | undefined): Promise<AbortSignal> {
+  const end = new AbortController();
+  const held = await openAgentStream(localSocketPath(nodeDirectory(configDir)), { ask: 'watch' }).catch(
+    () => undefined,
+  );
+  held?.unref();
+  if (held) void untilClosed(held).finally(() => end.abort());
+  return end.signal;
 }
 
 function hasConfiguration(directory: string): boolean {

@@ -20,7 +20,7 @@ import { localInterface } from './node-interface.ts';
 import { fileLines, journalLines, sourceOf } from './node-logs.ts';
 import { interfaceOf } from './node-options.ts';
 import { requireRoot } from './root.ts';
-import { localManager } from './service/local-manager.ts';
+import { findService, localManager } from './service/local-manager.ts';
 import { systemFailure } from './system-failure.ts';
 
 interface ReportOptions {
@@ -86,7 +86,13 @@ export async function collected(options: ReportOptions, version: string): Promis
     ['status', typeof status === 'string' ? safe(status) : fields(status)],
     ['graph on disk', graph ? fields(graphFields(graph)) : 'none'],
     ['settings in the environment, without values', safe(settingsText())],
-    ['service', await said(async () => fields(await localManager().status(options.interface)), safe)],
+    [
+      'service',
+      await said(
+        async () => fields(await (findService(directory)?.manager ?? localManager()).status(options.interface)),
+        safe,
+      ),
+    ],
     ...(await programs(options.interface)).map(([title, text]): [string, string] => [title, safe(text)]),
     ['log', await said(async () => safe(ownLines(await logLines(options))), safe)],
   ];
@@ -162,8 +168,8 @@ async function programs(interfaceName: string): Promise<[string, string][]> {
   );
 }
 
-async function logLines({ interface: name, logDir }: ReportOptions): Promise<string[]> {
-  const { journal, file } = await sourceOf(name, logDir);
+async function logLines({ configDir, interface: name, logDir }: ReportOptions): Promise<string[]> {
+  const { journal, file } = await sourceOf(nodeDirectory(configDir), name, logDir);
   return journal === undefined ? fileLines(file, LOG_LINES) : await journalLines(journal, LOG_LINES);
 }
 

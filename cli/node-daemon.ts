@@ -77,11 +77,14 @@ function isPlain({ exitCode }: ChildMessage): boolean {
  * @param end how a person ends the node, where there is more to it than `mesh down`
  */
 export function greetingText(greeting: Greeting, end = ''): string {
-  const { line, state, hostFirewall, directory } = visibleTexts(greeting);
+  const { line, state, hostFirewall, directory, proxy } = visibleTexts(greeting);
   const renumber = state === 'refused' ? [renumberText()] : [];
   return [
     `${runnable(line)}${end}`,
     ...renumber,
+    ...(proxy === undefined
+      ? []
+      : [`Proxy: ${proxy}, for SOCKS5 and HTTP. Its password is in the file proxy-password beside node.json.`]),
     ...(hostFirewall ? [hostFirewallText(hostFirewall, directory)] : []),
   ].join('\n');
 }

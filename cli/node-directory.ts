@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { nodeConfigFile } from '../client/enrol/node-config.ts';
+import { nodeConfigFile, readNodeConfig } from '../client/enrol/node-config.ts';
 import { readRegular } from '../client/if-readable.ts';
 import { type Infer, ifIs, json, object, type Shape, text } from '../core/base/shape.ts';
 import { isPublicKey } from '../core/model/public-key.ts';
@@ -9,6 +9,15 @@ import { variable } from './variable.ts';
 /** Where the node of this machine keeps its configuration: `init` and `up` must use the same directory. */
 export function nodeDirectory(given: string | undefined): string {
   return path.resolve(given ?? variable('MESH_CONFIG_DIR') ?? path.join(homedir(), '.mesh'));
+}
+
+/** False where this user cannot read the configuration. */
+export function isUserspaceNode(directory: string): boolean {
+  try {
+    return readNodeConfig(directory)?.tunnel === 'userspace';
+  } catch {
+    return false;
+  }
 }
 
 /** The control plane of the node of this machine, or of the last login of who is behind sudo. */

@@ -9,14 +9,14 @@ import { noConfiguration } from './no-configuration.ts';
 import { askNode } from './node-agent.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
-import { requireRoot } from './root.ts';
+import { requireNodeRights } from './node-rights.ts';
 
 /** `mesh down`: ends the running node, and takes away what one left that ended otherwise. */
 export function defineDown(down: Command, { loadLauncher }: CommandContext): void {
   answering(
     down.option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)'),
     async ({ configDir }: { configDir?: string }): Promise<Answer> => {
-      requireRoot('mesh down');
+      requireNodeRights('mesh down', configDir);
       const directory = nodeDirectory(configDir);
       const wasUp = await endAgent(directory);
       // An agent that ended in order has taken its note with it.
@@ -42,7 +42,7 @@ export function defineRotateKey(rotate: Command): void {
   answering(
     rotate.option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)'),
     async ({ configDir }: { configDir?: string }): Promise<Answer> => {
-      requireRoot('mesh rotate-key');
+      requireNodeRights('mesh rotate-key', configDir);
       const { publicKey } = (await askNode(configDir, { ask: 'rotate-key' })) as { publicKey: string };
       return { value: { publicKey }, text: `New public key: ${publicKey}` };
     },

@@ -1,10 +1,14 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { Command } from 'commander';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { type NodeConfig, writeNodeConfig } from '../client/enrol/node-config.ts';
 import { asUser } from '../test/kits/process/as-user.ts';
 import { addCommands } from './commands.ts';
 import { commandOf } from './failure.ts';
-import { HINTS, type HintFacts } from './node-hints.ts';
+import { HINTS, type HintFacts, upText } from './node-hints.ts';
+import { requireNodeRights } from './node-rights.ts';
 import { VERBS } from './own-command.ts';
 import { requireRoot } from './root.ts';
 
@@ -14,8 +18,19 @@ const FACTS: HintFacts = {
   interfaceName: 'mesh1',
   id: 'p_abcdefghijklmnopqrstuvwxyz',
   acceptable: '8.8.8.0/24',
+  upOptions: ['--proxy', '127.0.0.1:0'],
 };
 const EVERY_FACT = [FACTS, { directory: '/srv/mesh', id: 'p_a', server: 'http://h:1' }];
+
+/** A directory with the configuration of a node, until the test is over. */
+function directoryWith(facts: Pick<NodeConfig, 'tunnel'>): string {
+  const directory = mkdtempSync(path.join(tmpdir(), 'mesh-hints-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const key = Buffer.alloc(32, 1).toString('base64');
+  const keys = { controlKey: key, deviceToken: 't', privateKey: key, signalingUrl: 'nats://h:1' };
+  writeNodeConfig(directory, { server: 'http://h:1', id: 'p_self', name: 'self', workspaceId: 'w', ...keys, ...facts });
+  return directory;
+}
 
 /** Words of a line as a shell makes them, with single quotes alone. */
 function wordsOf(line: string): string[] {
@@ -72,12 +87,45 @@ test('who is behind sudo is told the directory, and who has all rights is not to
 
 test('who lacks rights is shown the line that was given, with them, and no token', () => {
   asUser(1_000);
-  expect(() => requireRoot('mesh ping', ['ping', 'my db', '-c', '2'])).toThrow(
+  expect(() => requireRoot('mesh ping', '', ['ping', 'my db', '-c', '2'])).toThrow(
     "mesh ping needs superuser rights: sudo mesh ping 'my db' -c 2",
   );
-  expect(() => requireRoot('mesh sandbox start', ['sandbox', 'start', '--token', 'mesh-dlg-x'])).toThrow(
-    'mesh sandbox start needs superuser rights: run the same command with sudo',
+  expect(() => requireRoot('mesh up', '', ['up', '--token', 'mesh-dlg-x'])).toThrow(
+    'mesh up needs superuser rights: run the same command with sudo',
   );
+});
+
+test('who makes a node is not told of sudo, with which its files would be those of root', () => {
+  asUser(1_000);
+  expect(HINTS.join(FACTS)).toMatch(/^mesh init /);
+  expect(HINTS.joinAgain(FACTS)).toMatch(/^mesh init /);
+});
+
+test('a user without superuser rights is told both ways to start a node, and no sudo for one in userspace mode', () => {
+  const directory = directoryWith({});
+  const alone = `mesh up --daemon --config-dir ${directory}`;
+  asUser(1_000);
+  expect(upText({ directory })).toBe(
+    `sudo ${alone}, or without superuser rights, for programs that use its proxy: mesh up --userspace --daemon --config-dir ${directory}`,
+  );
+  const inUserspace = directoryWith({ tunnel: 'userspace' });
+  expect(upText({ directory: inUserspace })).toBe(`mesh up --daemon --config-dir ${inUserspace}`);
+  expect(HINTS.status({ directory: inUserspace })).toBe(`mesh status --config-dir ${inUserspace}`);
+  asUser(0);
+  expect(upText({ directory })).toBe(alone);
+});
+
+test('a user who may not ask a node is told of one without superuser rights, and to join where there is none', () => {
+  asUser(1_000);
+  const [directory, none] = [directoryWith({}), path.join(directoryWith({}), 'none')];
+  expect(() => requireNodeRights('mesh status', directory)).toThrow(
+    `A node without superuser rights, for programs that use its proxy: mesh up --userspace --daemon --config-dir ${directory}`,
+  );
+  expect(() => requireNodeRights('mesh status', directory)).not.toThrow('mesh init');
+  expect(() => requireNodeRights('mesh status', none)).toThrow(
+    /^mesh status needs superuser rights: sudo mesh.*\nThis user has no node: .*\nJoin first, .*: mesh init .*\nA node without superuser rights, /,
+  );
+  expect(() => requireNodeRights('mesh status', directoryWith({ tunnel: 'userspace' }))).not.toThrow();
 });
 
 test('commands of the node show no command line but these, and the node itself none', () => {
@@ -91,7 +139,7 @@ test('commands of the node show no command line but these, and the node itself n
     readFileSync(name, 'utf8')
       .split('\n')
       .filter((line) => verb.test(line) && !/^\s*(?:\/\*\*|\*|\/\/)/.test(line))
-      .filter((line) => !/requireRoot\(|option\(|argument\(|description\(/.test(line))
+      .filter((line) => !/require(?:Root|NodeRights)\(|option\(|argument\(|description\(/.test(line))
       .map((line) => `${name}: ${line.trim()}`),
   );
   expect(found.filter((line) => !line.startsWith('cli/node-hints.ts'))).toEqual([]);

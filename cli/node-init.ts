@@ -1,9 +1,10 @@
-import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { type Enrolled, enrol } from '../client/enrol/enrol.ts';
 import { type Invitation, isJoinLink, parseJoinLink } from '../client/enrol/join-link.ts';
+import { localPlatform, nodeName } from '../client/enrol/local-device.ts';
 import { nodeConfigFile } from '../client/enrol/node-config.ts';
+import { WORKLOAD_PLACES, type WorkloadPlace, workloadToken } from '../client/enrol/workload-token.ts';
 import { isNeverServed } from '../client/names/zone.ts';
 import { judgeRoute, refusalText } from '../client/routes/judge-route.ts';
 import { usedAddresses } from '../client/routes/used-addresses.ts';
@@ -23,25 +24,6 @@ import { serverForToken } from './token-server.ts';
 import { variable } from './variable.ts';
 import { visibleLine } from './visible.ts';
 
-const MAX_LENGTH = 63;
-
-/** Returns the host name in the form of device names, in Latin letters; `node` where nothing is left of it. */
-export async function nodeName(host = hostname()): Promise<string> {
-  const text = (await inLatin(host)).replaceAll(/[^A-Za-z0-9._-]+/g, '-');
-  const start = text.search(/[^-]/);
-  let end = Math.min(text.length, start + MAX_LENGTH);
-  while (text[end - 1] === '-') end -= 1;
-  const name = text.slice(start, end);
-  return /[A-Za-z0-9]/.test(name) ? name : 'node';
-}
-
-async function inLatin(host: string): Promise<string> {
-  const text = host.trim().normalize('NFC');
-  if (/^[\x20-\x7E]*$/.test(text)) return text;
-  const { default: anyAscii } = await import('any-ascii');
-  return anyAscii(text);
-}
-
 interface InitOptions {
   readonly server?: string;
   readonly token?: string;
@@ -50,6 +32,8 @@ interface InitOptions {
   readonly force?: boolean;
   readonly labels?: string;
   readonly ephemeral?: boolean;
+  readonly identity?: WorkloadPlace;
+  readonly identityFile?: string;
   readonly acceptRoutes?: readonly string[];
 }
 
@@ -64,12 +48,20 @@ export function defineInit(init: Command, { version }: Pick<CommandContext, 'ver
       .option('--name <name>', 'name of this node instead of the host name, or the next free one like it')
       .option('--labels <key=value,...>', 'labels to ask for; the token has to grant them')
       .option('--ephemeral', 'have the control plane delete this node once it has been offline for 10 minutes')
+      .addOption(
+        new Option(
+          '--identity <place>',
+          'prove what this workload is by an OIDC token of the place where it runs',
+        ).choices(WORKLOAD_PLACES),
+      )
+      .option('--identity-file <file>', 'file that holds such a token, in place of where it usually is')
       .addOption(acceptRoutesOption())
       .option('--force', 'forget the node that the directory holds'),
     async (link: string | undefined, options: InitOptions): Promise<Answer> => {
       const directory = nodeDirectory(options.configDir);
       const invitation = invitationOf(link, options);
       warnPlainHttp(invitation.server);
+      const identity = await identityOf(options, invitation.server);
       const given = options.name === AUTO ? undefined : options.name;
       const suggested = await nodeName();
       const platform = localPlatform();
@@ -83,6 +75,7 @@ export function defineInit(init: Command, { version }: Pick<CommandContext, 'ver
         version,
         ...(options.labels !== undefined && { labels: labelsOf(options.labels, '--labels') }),
         ephemeral: options.ephemeral === true,
+        ...(identity !== undefined && { identity }),
         force: options.force === true,
         ...(options.acceptRoutes && { acceptRoutes: options.acceptRoutes }),
       }).catch((error: unknown) => {
@@ -92,6 +85,15 @@ export function defineInit(init: Command, { version }: Pick<CommandContext, 'ver
       return answerOf(enrolled, directory, await routeOf(enrolled), host);
     },
   );
+}
+
+/** @throws CliError where the workload has no token there */
+async function identityOf({ identity, identityFile }: InitOptions, server: string): Promise<string | undefined> {
+  const place = identity ?? (identityFile === undefined ? undefined : 'oidc');
+  if (place === undefined) return undefined;
+  return workloadToken(place, { server, file: identityFile }).catch((error: unknown) => {
+    throw asCliError(error);
+  });
 }
 
 /** As if no name were given, which releases before took for the host name alone. */
@@ -194,9 +196,4 @@ function requireSame(invitation: Invitation, { server, token: given }: InitOptio
     `The join link and ${isSameServer ? '--token' : '--server'} differ, and nothing was sent: give one of them alone.`,
     EXIT.input,
   );
-}
-
-export function localPlatform(): 'linux' | 'macos' | 'container' {
-  if (process.platform === 'darwin') return 'macos';
-  return existsSync('/.dockerenv') || existsSync('/run/.containerenv') ? 'container' : 'linux';
 }

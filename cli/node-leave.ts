@@ -13,8 +13,8 @@ import { noConfiguration } from './no-configuration.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
 import { interfaceOf } from './node-options.ts';
-import { requireRoot } from './root.ts';
-import { localManager } from './service/local-manager.ts';
+import { requireNodeRights } from './node-rights.ts';
+import { findService, localManager } from './service/local-manager.ts';
 
 interface LeaveOptions {
   readonly configDir?: string;
@@ -28,6 +28,7 @@ const FILES = [
   'node.key',
   'graph.json',
   'known-peers.json',
+  'known-addresses.json',
   'audit-log.json',
   RECORD_COPY,
   'agent.sock',
@@ -43,7 +44,7 @@ export function defineLeave(leave: Command, { loadLauncher }: CommandContext): v
       .option('--interface <name>', 'interface of its service (the one it was installed with)', interfaceOf)
       .option('--force', 'take away what is here although the control plane could not be told'),
     async ({ configDir, interface: named, force = false }: LeaveOptions): Promise<Answer> => {
-      requireRoot('mesh leave');
+      requireNodeRights('mesh leave', configDir);
       const directory = nodeDirectory(configDir);
       const config = configOf(directory, force);
       const isRemoved = config !== undefined && (await removed(config, force));
@@ -73,9 +74,10 @@ export function defineLeave(leave: Command, { loadLauncher }: CommandContext): v
  * one, and why it stays.
  */
 async function withoutService(directory: string, named: string | undefined) {
-  const manager = localManager();
   try {
-    const interfaceName = named ?? manager.find(directory);
+    const found = findService(directory);
+    const interfaceName = named ?? found?.interfaceName;
+    const manager = found?.manager ?? localManager();
     const service = interfaceName !== undefined && (await manager.uninstall(interfaceName, directory));
     return { service, trouble: '' };
   } catch (error) {

@@ -12,8 +12,8 @@ import { isRunning } from './is-running.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { localInterface } from './node-interface.ts';
 import { interfaceOf } from './node-options.ts';
-import { requireRoot } from './root.ts';
-import { localManager } from './service/local-manager.ts';
+import { LOG_DIRECTORY_TEXT, logDirectoryOf, requireNodeRights } from './node-rights.ts';
+import { findService, localManager } from './service/local-manager.ts';
 import { visible } from './visible.ts';
 
 interface LogsOptions {
@@ -35,18 +35,23 @@ export function defineLogs(logs: Command): void {
       .option('-n, --lines <count>', 'how many lines of the past; 0 with -f: only what is new', linesOf, 100)
       .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)')
       .option('--interface <name>', 'interface of the node (the one it has, or had last)', interfaceOf)
-      .option('--log-dir <dir>', 'where mesh up --daemon logs', '/var/log/mesh'),
+      .option('--log-dir <dir>', `where mesh up --daemon logs ${LOG_DIRECTORY_TEXT}`),
     async (options: LogsOptions): Promise<Answer | undefined> => {
-      requireRoot('mesh logs');
-      const interfaceName = options.interface ?? localInterface(nodeDirectory(options.configDir));
-      const { journal, file } = await sourceOf(interfaceName, options.logDir);
+      requireNodeRights('mesh logs', options.configDir);
+      const directory = nodeDirectory(options.configDir);
+      const interfaceName = options.interface ?? localInterface(directory);
+      const { journal, file } = await sourceOf(
+        directory,
+        interfaceName,
+        logDirectoryOf(options.logDir, options.configDir),
+      );
       if (options.follow) {
         if (journal) await followJournal(journal, options.lines);
         else await followFile(file, options.lines);
         return undefined;
       }
       const lines = journal ? await journalLines(journal, options.lines) : fileLines(file, options.lines);
-      return { value: { source: journal ?? file, lines }, text: lines };
+      return { value: { source: journal?.at(-1) ?? file, lines }, text: lines };
     },
   );
 }
@@ -56,16 +61,19 @@ export function defineLogs(logs: Command): void {
  * service is installed or a daemon runs in its place. @throws CliError where there is neither
  */
 export async function sourceOf(
+  directory: string,
   interfaceName: string,
   logDirectory: string,
-): Promise<{ readonly journal?: string; readonly file: string }> {
+): Promise<{ readonly journal?: readonly string[]; readonly file: string }> {
   const file = path.join(logDirectory, `${interfaceName}.log`);
-  const { name, state } = await localManager().status(interfaceName);
+  const manager = findService(directory)?.manager ?? localManager();
+  const { state } = await manager.status(interfaceName);
   if (state !== 'not installed') {
     // A service that was ended may have had a daemon in its place since.
     if (state !== 'running' && existsSync(file) && isHeld(interfaceName)) return { file };
-    const own = localManager().logFile?.(interfaceName);
-    return own === undefined ? { journal: name, file } : { file: own };
+    const own = manager.logFile?.(interfaceName);
+    const journal = manager.journal?.(interfaceName);
+    return own === undefined && journal ? { journal, file } : { file: own ?? file };
   }
   if (existsSync(file)) return { file };
   throw new CliError(
@@ -81,8 +89,8 @@ function isHeld(interfaceName: string): boolean {
 
 const JOURNAL = ['--no-pager', '-o', 'cat'];
 
-export async function journalLines(unit: string, lines: number): Promise<string[]> {
-  const { code, stdout, stderr } = await runProgram('journalctl', [...JOURNAL, '-u', unit, '-n', `${lines}`]);
+export async function journalLines(journal: readonly string[], lines: number): Promise<string[]> {
+  const { code, stdout, stderr } = await runProgram('journalctl', [...JOURNAL, ...journal, '-n', `${lines}`]);
   if (code !== 0) throw new CliError(`journalctl failed: ${stderr.trim()}`, EXIT.unavailable);
   return split(stdout);
 }
@@ -95,8 +103,8 @@ export function fileLines(file: string, lines: number): string[] {
   return [...split(readFileSync(`${file}.1`, 'utf8')), ...newest].slice(-lines);
 }
 
-function followJournal(unit: string, lines: number): Promise<void> {
-  const child = spawn('journalctl', [...JOURNAL, '-u', unit, '-n', `${lines}`, '-f'], {
+function followJournal(journal: readonly string[], lines: number): Promise<void> {
+  const child = spawn('journalctl', [...JOURNAL, ...journal, '-n', `${lines}`, '-f'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   child.stdout.setEncoding('utf8').on('data', (text: string) => process.stdout.write(visible(text)));

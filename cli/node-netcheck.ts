@@ -38,6 +38,8 @@ import { startHint } from './start-hint.ts';
 import { visibleTexts } from './visible.ts';
 
 const STUN_PORT = 3_478;
+/** With the 3 s for an answer of the ports after it, and those for names beside it, a check ends within 6 s. */
+const GRAPH_MS = 2_500;
 
 /** `mesh netcheck`: what of the network works from here, with or without a running node. */
 export function defineNetcheck(netcheck: Command): void {
@@ -77,20 +79,29 @@ async function check(directory: string, { relayUrl, stun }: { relayUrl?: string;
   if (!config) throw noConfiguration(directory);
   const server = hostPortOf(config.server, config.server.startsWith('https') ? 443 : 80);
   const file = new GraphFile(directory, config.id);
+  const given = relayUrl === undefined ? undefined : parseRelayAddress(relayUrl);
+  const placesOf = (graph: FullGraph | undefined) => ({
+    servers: (stun ?? graph?.stun ?? []).map((address) => hostPortOf(address, STUN_PORT)),
+    places: relayAddressesOf(graph, given),
+  });
+  const stored = file.read();
+  const expected = placesOf(stored);
+  const bus = hostPortOf(config.signalingUrl, 4_222);
+  // All names at once: a resolver that is away takes as long for each.
+  for (const { host } of [bus, ...expected.servers, ...expected.places.map(({ address }) => address)])
+    void names.of(host);
   // Without an address the control plane need not be waited for.
   const hasAddress = (await names.of(server.host)).found.length > 0;
   const { graph, standing } = hasAddress
-    ? await graphOf(new PlaneApi(config.server, config.deviceToken), file)
-    : { graph: file.read(), standing: 'unknown' as const };
+    ? await graphOf(new PlaneApi(config.server, config.deviceToken, AbortSignal.timeout(GRAPH_MS)), stored)
+    : { graph: stored, standing: 'unknown' as const };
   const shutOut = blockedText({ node: { id: config.id }, control: { server: config.server, standing } }, directory);
-  const servers = (stun ?? graph?.stun ?? []).map((address) => hostPortOf(address, STUN_PORT));
-  const given = relayUrl === undefined ? undefined : parseRelayAddress(relayUrl);
-  const places = relayAddressesOf(graph, given);
-  const [four, six, relays, bus, api, node] = await Promise.all([
+  const { servers, places } = placesOf(graph);
+  const [four, six, relays, toBus, api, node] = await Promise.all([
     askStun(servers, 4, names),
     askStun(servers, 6, names),
     reachAll(places, names),
-    reach(hostPortOf(config.signalingUrl, 4_222), names),
+    reach(bus, names),
     reach(server, names),
     ownNode(directory),
   ]);
@@ -109,7 +120,7 @@ async function check(directory: string, { relayUrl, stun }: { relayUrl?: string;
       .map(({ host, port }) => formatHostPort(host, port)),
     relay: nearestOf(relays) ?? nowhere(shutOut ? BLOCKED_NODE : 'the graph names no relay'),
     relays,
-    bus,
+    bus: toBus,
     api,
     unresolved,
   };
@@ -133,13 +144,13 @@ function relayAddressesOf(graph: FullGraph | undefined, given: RelayAddress | un
 /** From the control plane, else the one that was kept; none where the control plane keeps this node out. */
 async function graphOf(
   api: PlaneApi,
-  file: GraphFile,
+  stored: FullGraph | undefined,
 ): Promise<{ readonly graph?: FullGraph | undefined; readonly standing: Standing }> {
   try {
     return { graph: await api.graph(), standing: 'ready' };
   } catch (error) {
     const standing = error instanceof PlaneRefusal ? STANDING_BY_REFUSAL[error.code] : undefined;
-    return standing === undefined ? { graph: file.read(), standing: 'unknown' } : { standing };
+    return standing === undefined ? { graph: stored, standing: 'unknown' } : { standing };
   }
 }
 

@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { MAX_ACCEPTED } from '../client/enrol/node-config.ts';
 import { unacceptable } from '../client/routes/judge-route.ts';
 import { parseDuration } from '../core/base/duration.ts';
+import { type HostPort, isPort, parseHostPort } from '../net/host-port.ts';
 import { parseRelayAddress } from '../net/relay/address.ts';
 
 /** A UDP port. */
@@ -9,6 +10,22 @@ export function portOf(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (port < 1 || port > 65_535) throw new InvalidArgumentError('It is a UDP port from 1 to 65535.');
   return port;
+}
+
+const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
+
+/** A TCP port. */
+export function tcpPortOf(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (isPort(port)) return port;
+  throw new InvalidArgumentError('It is a TCP port from 1 to 65535.');
+}
+
+/** A port of the loopback interface, with or without its address, for --proxy. */
+export function proxyOf(text: string): HostPort {
+  const address = parseHostPort(/^\d+$/.test(text) ? `127.0.0.1:${text}` : text);
+  if (address && LOOPBACK.has(address.host)) return address;
+  throw new InvalidArgumentError('It is a loopback address and a port, such as 127.0.0.1:1055; port 0 takes any.');
 }
 
 /** An address of a relay without a credential, for --relay-url. */

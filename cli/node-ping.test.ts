@@ -32,7 +32,11 @@ async function ping(peer: string, status: NodeStatus = STATUS, answer = 'exit 1'
   const { server } = status.control;
   const keys = { privateKey: base64(privateKey), controlKey: control, deviceToken: 't', signalingUrl: '' };
   writeNodeConfig(directory, { server, id: 'p_self', name: 'self', workspaceId: 'w', ...keys });
-  new GraphFile(directory, 'p_self').write(graphOf([], { peers: [{ ...peerOf('db', 0), publicKey: control }] }, rules));
+  const allowedIps = ['10.96.0.2/32', '10.95.0.2/32'];
+  const peers = [{ ...peerOf('db', 0), publicKey: control, allowedIps }];
+  const { self } = graphOf([]);
+  const former = { address: '10.95.0.1', cidr: '10.95.0.0/24' };
+  new GraphFile(directory, 'p_self').write(graphOf([], { peers, self: { ...self, former } }, rules));
   writeFileSync(path.join(directory, 'ping'), `#!/bin/sh\n${answer}\n`);
   chmodSync(path.join(directory, 'ping'), 0o755);
   const agent = await serveLocally(localSocketPath(directory), async () => status, silentLog);
@@ -68,6 +72,12 @@ test('mesh ping of a peer that answers as its path closes does not say that ther
   expect(replies).toEqual(['db (10.96.0.2) 0.659 ms']);
 });
 
+test('mesh ping of the address that a peer had before its network was renumbered finds the peer', async () => {
+  const answer = 'echo "64 bytes from 10.96.0.2: icmp_seq=1 ttl=64 time=0.659 ms"';
+  await ping('10.95.0.2', STATUS, answer);
+  expect(replies).toEqual(['db (10.96.0.2) 0.659 ms direct via 203.0.113.7:51820']);
+});
+
 test('mesh ping on a node that refuses its block says that the overlay is down', async () => {
   const refused = {
     cidr: '10.96.0.0/24',
@@ -92,7 +102,7 @@ test('mesh ping of a peer that policy hides says so, and how to ask which it is'
   });
 });
 
-test.each(['Self', 'p_self', STATUS.node.address ?? ''])(
+test.each(['Self', 'p_self', STATUS.node.address ?? '', '10.95.0.1'])(
   'mesh ping of this node itself, as %s, says that it is',
   async (own) => {
     await expect(ping(own)).rejects.toMatchObject({

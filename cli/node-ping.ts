@@ -2,16 +2,14 @@ import { setTimeout as after } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { PeerStatus } from '../client/agent/node-status.ts';
 import { type Answer, answering, formatIn } from './answer.ts';
-import { echo, type LargePackets, largePackets, lossText } from './echo.ts';
-import { CliError, EXIT } from './exit.ts';
+import { type Echo, echoOf, type LargePackets, largePackets, lossText } from './echo.ts';
+import { EXIT } from './exit.ts';
 import { askNode, nodeStatus } from './node-agent.ts';
-import { withoutOverlayText } from './node-blocked.ts';
-import { nodeDirectory } from './node-directory.ts';
-import { HINTS } from './node-hints.ts';
+import { findPeer } from './node-peer.ts';
+import { requireNodeRights } from './node-rights.ts';
 import { reasonOf } from './node-status.ts';
 import { ownNode } from './own-node.ts';
 import { allowedText, ownVerdict } from './own-verdict.ts';
-import { requireRoot } from './root.ts';
 import { visibleLine } from './visible.ts';
 
 interface PingOptions {
@@ -42,14 +40,15 @@ export function definePing(command: Command): void {
     .option('--until-direct', 'until the path is direct, for --timeout at most')
     .option('--timeout <seconds>', 'how long --until-direct tries', wholeNumber, 30);
   answering(command, async (peer: string, options: PingOptions): Promise<Answer> => {
-    requireRoot('mesh ping');
+    requireNodeRights('mesh ping', options.configDir);
     const found = await findPeer(options.configDir, peer);
     if (options.untilDirect) await askNode(options.configDir, { ask: 'hurry', peer: found.id });
     // A person sees each reply as it comes; the whole is one answer.
     const told = formatIn(command.opts()) === 'table' ? (line: string) => console.log(visibleLine(line)) : () => {};
-    const { replies, last } = await ping(found, options, told);
+    const send = echoOf(options.configDir, await nodeStatus(options.configDir));
+    const { replies, last } = await ping(found, send, options, told);
     const isAnswered = replies.some(({ ms }) => ms !== null);
-    const large: LargePackets | null = isAnswered ? await largePackets(last.address) : null;
+    const large: LargePackets | null = isAnswered ? await largePackets(last.address, send) : null;
     const isGood = options.untilDirect ? last.path === 'direct' : isAnswered;
     const text = [
       last.path === 'direct' || isOutrun(replies.at(-1)) ? '' : reasonOf(last),
@@ -66,13 +65,14 @@ export function definePing(command: Command): void {
 
 async function ping(
   peer: PeerStatus,
+  send: Echo,
   options: PingOptions,
   told: (line: string) => void,
 ): Promise<{ replies: Reply[]; last: PeerStatus }> {
   const replies: Reply[] = [];
   const deadline = performance.now() + options.timeout * 1_000;
   for (;;) {
-    const ms = await echo(peer.address);
+    const ms = await send(peer.address);
     const last = await findPeer(options.configDir, peer.id);
     const reply = { peer: last.name, address: last.address, ms, path: last.path, endpoint: last.endpoint };
     replies.push(reply);
@@ -104,24 +104,6 @@ function textOf({ peer, address, ms, path, endpoint }: Reply): string {
 /** An answer came by a path that had closed by the time that the node was asked. */
 function isOutrun(reply: Reply | undefined): boolean {
   return reply !== undefined && reply.ms !== null && reply.path === null;
-}
-
-async function findPeer(configDir: string | undefined, wanted: string): Promise<PeerStatus> {
-  const status = await nodeStatus(configDir);
-  const { control, node, peers } = status;
-  const name = wanted.replaceAll(' ', '-').toLowerCase();
-  const found = peers.find((peer) => peer.id === wanted || peer.address === wanted || peer.name.toLowerCase() === name);
-  if (found) return found;
-  if ([node.id, node.address, node.name.toLowerCase()].some((own) => own === wanted || own === name)) {
-    const at = node.address === null ? '' : ` (${node.address})`;
-    throw new CliError(`${wanted} is this node itself${at}: name one of its peers.`, EXIT.input);
-  }
-  const list = HINTS.listPeers({ server: control.server });
-  throw new CliError(
-    withoutOverlayText(status, nodeDirectory(configDir)) ??
-      `This node has no peer ${wanted}: no policy lets the two talk, or there is none of that name. Which of both: ${list}`,
-    EXIT.notFound,
-  );
 }
 
 function wholeNumber(text: string): number {

@@ -1,4 +1,5 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { askAgent, localSocketPath } from '../client/agent/local-socket.ts';
@@ -19,6 +20,7 @@ import { localManager } from './service/local-manager.ts';
 import type { NodeService, ServiceManager, ServiceStatus } from './service/service.ts';
 import { UNQUOTABLE } from './service/systemd-unit.ts';
 import { requireUpOptions, withUpOptions } from './service/up-options.ts';
+import { hasUserSystemd } from './service/user-systemd.ts';
 
 /** A node that has not ended within this goes on by itself. */
 const SETTLE_MS = 10_000;
@@ -30,58 +32,66 @@ interface ServiceOptions {
   readonly interface: string;
   readonly configDir?: string;
   readonly print?: boolean;
+  readonly user?: boolean;
 }
 
 /** `mesh service`: the node of this machine under its service manager. */
 export function defineService(service: Command): void {
   const named = (command: Command) =>
-    command.option('--interface <name>', 'interface of the node', interfaceOf, defaultInterface(process.platform));
+    command
+      .option('--interface <name>', 'interface of the node', interfaceOf, defaultInterface(process.platform))
+      .option('--user', 'a node in userspace mode under the systemd of this user, without superuser rights');
   const installing = service.command('install').exitOverride((error) => {
     throw withUpOptions(error) ?? error;
   });
   answering(
     named(installing)
-      .description('start the node now and with the machine, and again when it fails; needs superuser rights')
+      .description(
+        'start the node now and with the machine, and again when it fails; needs superuser rights, or --user',
+      )
       .argument('[options...]', 'options of mesh up, after --')
       .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)')
       .option('--print', 'print the file that it would write, and change nothing'),
     install,
   );
   answering(
-    named(service.command('start')).description('start the service, such as after mesh down; needs superuser rights'),
+    named(service.command('start')).description(
+      'start the service after its node was ended; needs superuser rights, or --user',
+    ),
     start,
   );
   answering(
     named(service.command('stop', { hidden: true })),
-    ({ interface: name }: ServiceOptions): Promise<Answer> => {
-      const again = HINTS.startService({ interfaceName: name });
+    ({ interface: name, user: isUsers }: ServiceOptions): Promise<Answer> => {
+      const again = HINTS.startService({ interfaceName: name, isUsers });
       const message = `A service is not stopped so. End its node: ${HINTS.down({})}. It is up again by ${again}, or with the next start of the machine.`;
       return Promise.reject(new CliError(message, EXIT.input));
     },
   );
   answering(
     named(service.command('uninstall')).description(
-      'end the node and start it no more; it stays registered; needs superuser rights',
+      'end the node and start it no more; it stays registered; needs superuser rights, or --user',
     ),
     uninstall,
   );
   answering(
     named(service.command('status')).description('show whether the service runs, and starts with the machine'),
-    async ({ interface: name }: ServiceOptions): Promise<Answer> => statusAnswer(await statusOf(name), name),
+    async (given: ServiceOptions): Promise<Answer> => statusAnswer(await statusOf(given), given),
   );
 }
 
 async function install(options: readonly string[], given: ServiceOptions): Promise<Answer> {
   await requireUpOptions(options);
+  if (given.user && options.includes('--no-userspace'))
+    throw new CliError('A service of a user has no interface: leave out --no-userspace, or --user.', EXIT.input);
   const service = serviceOf(options, given);
-  const manager = localManager();
+  const manager = localManager(given.user);
   if (given.print)
     return { value: { text: manager.render(service) }, text: manager.render(service).trimEnd().split('\n') };
-  requireRoot('mesh service install');
-  requireManager();
+  requireManager('install', given, options);
   await requireNode(service, manager);
   const putBack = await ran(() => manager.install(service));
-  const { status, isUp } = await settled(service);
+  const { status, isUp } = await settled(service, given);
   if (status.state !== 'running') {
     const what = putBack ? 'is as it was before' : 'is installed';
     await ran(async () => putBack?.());
@@ -101,25 +111,25 @@ async function install(options: readonly string[], given: ServiceOptions): Promi
     value: { ...status, ...(opened && { hostFirewall: opened }) },
     text: lines,
     hints: [
+      ...(given.user && !status.atBoot ? [LINGER()] : []),
       `See it: ${HINTS.status({ directory: service.directory })}`,
       `Its log: ${manager.logHint(service.interfaceName)}`,
     ],
   };
 }
 
-async function start({ interface: name }: ServiceOptions): Promise<Answer> {
-  requireRoot('mesh service start');
-  requireManager();
-  requireInstalled(await statusOf(name), name);
-  await ran(() => localManager().start(name));
-  return statusAnswer(await statusOf(name), name);
+async function start(given: ServiceOptions): Promise<Answer> {
+  requireManager('start', given);
+  requireInstalled(await statusOf(given), given);
+  await ran(() => localManager(given.user).start(given.interface));
+  return statusAnswer(await statusOf(given), given);
 }
 
-async function uninstall({ interface: name }: ServiceOptions): Promise<Answer> {
-  requireRoot('mesh service uninstall');
-  requireManager();
-  const { name: unit } = await statusOf(name);
-  const wasThere = await ran(() => localManager().uninstall(name));
+async function uninstall(given: ServiceOptions): Promise<Answer> {
+  requireManager('uninstall', given);
+  const { interface: name, user } = given;
+  const { name: unit } = await statusOf(given);
+  const wasThere = await ran(() => localManager(user).uninstall(name));
   if (!wasThere) throw new CliError(`There is no service ${unit} on this machine.`, EXIT.notFound);
   return {
     value: { name: unit, state: 'not installed' },
@@ -128,7 +138,10 @@ async function uninstall({ interface: name }: ServiceOptions): Promise<Answer> {
   };
 }
 
-function serviceOf(options: readonly string[], { configDir, interface: interfaceName }: ServiceOptions): NodeService {
+function serviceOf(
+  options: readonly string[],
+  { configDir, interface: interfaceName, user }: ServiceOptions,
+): NodeService {
   const directory = nodeDirectory(configDir);
   const installation = realpathSync(path.resolve(path.dirname(ownLauncher()), '..'));
   const isOwnNode = process.execPath.startsWith(`${installation}/`);
@@ -145,17 +158,21 @@ function serviceOf(options: readonly string[], { configDir, interface: interface
     directory,
     isDirectoryRoots: !existsSync(directory) || statSync(directory).uid === 0,
     interfaceName,
+    isUsers: user === true,
     options,
   };
 }
 
 /** Until the node answers, has failed, or takes so long that it is left to itself. */
-async function settled({ directory, interfaceName }: NodeService): Promise<{ status: ServiceStatus; isUp: boolean }> {
+async function settled(
+  { directory }: NodeService,
+  given: ServiceOptions,
+): Promise<{ status: ServiceStatus; isUp: boolean }> {
   const deadline = performance.now() + SETTLE_MS;
   for (;;) {
     const answer = await askAgent(localSocketPath(directory), { ask: 'status' }).catch(() => undefined);
     const isUp = answer !== undefined;
-    const status = await statusOf(interfaceName);
+    const status = await statusOf(given);
     if (isUp || status.state !== 'running' || performance.now() > deadline) return { status, isUp };
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
@@ -189,35 +206,65 @@ async function requireNode({ directory, interfaceName }: NodeService, manager: S
   );
 }
 
-/** @throws CliError where this machine has no service manager that is known here */
-function requireManager(): void {
+/** From the start of the machine a service of a user runs where the user lingers. */
+const LINGER = () =>
+  `It runs while you are logged in. To have it start with the machine: sudo loginctl enable-linger ${userInfo().username}`;
+
+/** @throws CliError without the rights for it, or where there is no service manager that is known here */
+function requireManager(verb: string, given: ServiceOptions, upOptions: readonly string[] = []): void {
+  const { configDir, interface: interfaceName, user: isUsers } = given;
+  const directory = nodeDirectory(configDir);
+  const isUsual = interfaceName === defaultInterface(process.platform);
+  const print = HINTS.printService({ directory, ...(!isUsual && { interfaceName }), isUsers, upOptions });
+  if (isUsers) {
+    requireUserManager(directory, print);
+    return;
+  }
+  requireRoot(`mesh service ${verb}`);
   if (process.platform === 'darwin' || existsSync('/run/systemd/system')) return;
   throw new CliError(
-    `This machine is not run by systemd. Have its service manager start what this says: ${HINTS.printService({})}`,
+    `This machine is not run by systemd. Have its service manager start what this says: ${print}`,
     EXIT.unavailable,
   );
 }
 
-async function statusOf(interfaceName: string): Promise<ServiceStatus> {
-  return ran(() => localManager().status(interfaceName));
+function requireUserManager(directory: string, print: string): void {
+  if (hasUserSystemd()) return;
+  const isSystemd = existsSync('/run/systemd/system');
+  const remedy = isSystemd
+    ? `Log in as this user, or have one started: sudo loginctl enable-linger ${userInfo().username}`
+    : `Have another service manager start what this says: ${print}`;
+  const lines = [
+    `No systemd of this user runs here. ${remedy}`,
+    `Or run it until this machine is shut down: ${HINTS.upInUserspace({ directory })}`,
+  ];
+  throw new CliError(lines.join('\n'), EXIT.unavailable);
 }
 
-function statusAnswer(status: ServiceStatus, interfaceName: string): Answer {
-  requireInstalled(status, interfaceName);
+async function statusOf({ interface: interfaceName, user }: ServiceOptions): Promise<ServiceStatus> {
+  return ran(() => localManager(user).status(interfaceName));
+}
+
+function statusAnswer(status: ServiceStatus, given: ServiceOptions): Answer {
+  requireInstalled(status, given);
   const { name, state, atBoot, pid, detail } = status;
   const lines = [
     `${name} is ${state}${pid === null ? '' : ` (pid ${pid})`}, ${atBoot ? 'starts' : 'does not start'} with the machine`,
     detail,
-    `Log: ${localManager().logHint(interfaceName)}`,
+    ...(given.user && !atBoot ? [LINGER()] : []),
+    `Log: ${localManager(given.user).logHint(given.interface)}`,
   ];
   return { value: status, text: lines, ...(state !== 'running' && { exitCode: EXIT.negative }) };
 }
 
 /** @throws CliError */
-function requireInstalled({ name, state }: ServiceStatus, interfaceName: string): void {
+function requireInstalled(
+  { name, state }: ServiceStatus,
+  { interface: interfaceName, user: isUsers }: ServiceOptions,
+): void {
   if (state !== 'not installed') return;
   throw new CliError(
-    `There is no service ${name} on this machine. Install it: ${HINTS.installService({ interfaceName })}`,
+    `There is no service ${name} on this machine. Install it: ${HINTS.installService({ interfaceName, isUsers })}`,
     EXIT.notFound,
   );
 }

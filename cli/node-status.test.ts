@@ -52,6 +52,22 @@ test('people see this node, a row for each peer, and why a peer is not reached d
   ]);
 });
 
+test('a peer that does not answer is silent, then unreachable', () => {
+  const peers = [
+    peer('a', { silentMs: 9_000 }),
+    peer('b', { silentMs: 12_400 }),
+    peer('c', { state: 'unreachable', silentMs: 31_000 }),
+  ];
+  const text = stripVTControlCharacters(statusText(status(peers), NOW));
+  for (const line of [
+    /^a .* connected {2}/m,
+    /^b .* silent for 12 s {2}/m,
+    /^c .* unreachable, silent for 31 s {2}/m,
+  ]) {
+    expect(text).toMatch(line);
+  }
+});
+
 test('a node that refuses its block says that this is why it has no peers', () => {
   const cidr = '10.96.0.0/24';
   const refused = { cidr, code: 'own-network', reason: 'it overlaps eth0', remedy: 'Move it.' } as const;
@@ -158,7 +174,7 @@ test('a chain of the host that is closed to the overlay stands in the status, wi
   expect(rows({ notJudged: [{ what: ['all'], why: 'nft failed' }] })).toEqual(['not judged for all: nft failed']);
   expect(rows({ translated: ['10.96.0.1 (chain KUBE-SERVICES of the table ip nat)'] })).toEqual([
     expect.stringMatching(
-      /^translates 10\.96\.0\.1 \(chain KUBE-SERVICES .*is cut off\. Have an administrator .*mesh admin create-network /,
+      /^translates 10\.96\.0\.1 \(chain KUBE-SERVICES .*is cut off\. Have an administrator .*mesh renumber default 10\.200\.0\.0\/24/,
     ),
   ]);
 });

@@ -11,8 +11,8 @@ import { nodeStatus } from './node-agent.ts';
 import { withoutOverlayText } from './node-blocked.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { HINTS, renumberText } from './node-hints.ts';
+import { requireNodeRights } from './node-rights.ts';
 import { runnable } from './own-command.ts';
-import { requireRoot } from './root.ts';
 import { visibleTexts } from './visible.ts';
 
 /** `mesh status`: this node, and how each peer is reached. */
@@ -20,7 +20,7 @@ export function defineStatus(status: Command): void {
   answering(
     status.option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)'),
     async ({ configDir }: { configDir?: string }): Promise<Answer> => {
-      requireRoot('mesh status');
+      requireNodeRights('mesh status', configDir);
       const value = await nodeStatus(configDir);
       return { value, text: statusText(value, Date.now(), nodeDirectory(configDir)).split('\n') };
     },
@@ -40,7 +40,7 @@ export function statusText(told: NodeStatus, now: number, directory = nodeDirect
     peer.transport,
     peer.path ?? '-',
     ago(peer.handshake, now),
-    peer.state,
+    stateOf(peer),
     peer.endpoint ?? '-',
   ]);
   const widths = COLUMNS.map((column, at) => Math.max(column.length, ...rows.map((row) => row[at]?.length ?? 0)));
@@ -59,6 +59,15 @@ export function statusText(told: NodeStatus, now: number, directory = nodeDirect
   ].join('\n');
 }
 
+/** Silence that is worth a word: a peer that is there answers within 10 s. */
+const SILENT_MS = 11_000;
+
+function stateOf({ state, silentMs }: PeerStatus): string {
+  if (silentMs === null || silentMs < SILENT_MS) return state;
+  const silent = `silent for ${Math.floor(silentMs / 1_000)} s`;
+  return state === 'unreachable' ? `${state}, ${silent}` : silent;
+}
+
 /** Why there are none, and who can change that. */
 function withoutPeers(status: NodeStatus, directory?: string): string {
   const down = withoutOverlayText(status, directory);
@@ -70,7 +79,7 @@ function withoutPeers(status: NodeStatus, directory?: string): string {
 }
 
 function head(status: NodeStatus, now: number, directory: string): string[] {
-  const { node, control, log, names, relay, icePort, firewall } = status;
+  const { node, control, log, names, proxy, relay, icePort, firewall } = status;
   const address = node.address === null ? 'down' : `${node.address} in ${node.cidr}`;
   const dropped = Object.entries(relay.dropped).filter(([, count]) => count > 0);
   const drops = dropped.length > 0 ? `, dropped ${dropped.map(([why, count]) => `${count} ${why}`).join(', ')}` : '';
@@ -89,6 +98,7 @@ function head(status: NodeStatus, now: number, directory: string): string[] {
     ],
     ['Firewall', `${firewall.in} rules in, ${firewall.out} out; graph version ${control.graph?.version ?? '-'}`],
   ];
+  if (proxy) rows.push(['Proxy', proxyText(proxy)]);
   // An overlay that is down has no names.
   if (names && node.address !== null) rows.push(['Names', namesText(names)]);
   for (const line of hostFirewallLines(firewall, directory, now)) rows.push(['Host firewall', line]);
@@ -98,6 +108,12 @@ function head(status: NodeStatus, now: number, directory: string): string[] {
   for (const text of [control.trouble, troubleText(status, directory)])
     if (text) rows.push(['Trouble', runnable(text)]);
   return rows.map(([name, text]) => `${name.padEnd(15)}${text}`);
+}
+
+/** Whoever looks over a shoulder does not read the password. */
+function proxyText({ address, user }: NonNullable<NodeStatus['proxy']>): string {
+  const how = user === null ? 'open to every program of this host' : `user ${user}, password with --json`;
+  return `${address}  SOCKS5 and HTTP, ${how}`;
 }
 
 /** Returns the state of the bus. Its error repeats the address, which is removed. */

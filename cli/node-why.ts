@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { type Answer, answering } from './answer.ts';
-import { echo, type LargePackets, largePackets, lossText } from './echo.ts';
+import { echoOf, type LargePackets, largePackets, lossText } from './echo.ts';
 import { CliError, EXIT } from './exit.ts';
 import { hostFirewallLines } from './host-firewall.ts';
 import { inLocalTime } from './local-time.ts';
@@ -167,8 +167,9 @@ function serverOfNode({ server }: WhyOptions, { config }: OwnNode): { readonly s
 /** Tests whether large packets arrive, where this node is the sender. */
 async function largeFrom({ from, to }: Pair, own: OwnNode): Promise<LargePackets | undefined> {
   const peer = isOwn(own, from) ? peerOf(own, to) : undefined;
-  if (!peer?.path || (await echo(peer.address)) === null) return undefined;
-  return largePackets(peer.address);
+  const send = echoOf(own.directory, own.status);
+  if (!peer?.path || (await send(peer.address)) === null) return undefined;
+  return largePackets(peer.address, send);
 }
 
 async function policyOf({ from, to }: Pair, options: WhyOptions): Promise<Verdict> {

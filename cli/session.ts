@@ -106,6 +106,11 @@ export function targetOf(options: TargetOptions): Target {
   return { server, token, workspace };
 }
 
+/** Tells whether this runs in a sandbox, whose door to the control plane adds the token of its agent. */
+export function isBehindDoor(): boolean {
+  return variable('MESH_SANDBOX') !== undefined;
+}
+
 /** The server that is named, or that the last login was to, or that of the node of this machine. */
 export function serverOf(given: string | undefined): string | undefined {
   return given ?? variable('MESH_SERVER') ?? readSession()?.server ?? nodeServer();

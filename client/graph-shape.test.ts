@@ -11,21 +11,39 @@ const credential = mintCredential(relayKeysOf('a shared relay token'), {
   expiresAt: Date.parse(expiresAt),
 });
 const rules = { in: [], out: [] };
-const relayIn = (relay: object) =>
+const graphWith = (relay: object | null, former?: object) =>
   parseFullGraph(
     JSON.stringify({
       kind: 'full',
       epoch: 'e',
       version: 1,
       reason: '',
-      self: { id: 'p_1', name: 'a', address: '10.96.0.1', cidr: '10.96.0.0/24', phase: 'ready' },
+      self: {
+        id: 'p_1',
+        name: 'a',
+        address: '10.96.0.1',
+        cidr: '10.96.0.0/24',
+        phase: 'ready',
+        ...(former && { former }),
+      },
       peers: [],
       firewall: { digest: '0'.repeat(64), full: rules },
       relay,
       stun: [],
       checkpoint: null,
     }),
-  )?.relay;
+  );
+const relayIn = (relay: object) => graphWith(relay)?.relay;
+
+test.each([
+  [{ address: '10.97.0.1', cidr: '10.97.0.0/24' }, true],
+  [{ address: '10.97.0.0', cidr: '10.97.0.0/24' }, false],
+  [{ address: '10.98.0.1', cidr: '10.97.0.0/24' }, false],
+  [{ address: '10.96.1.1', cidr: '10.96.0.0/16' }, false],
+  [{ address: 'fd00::1', cidr: 'fd00::/64' }, false],
+])('a node takes an address before a renumbering only of a block apart: %j %s', (former, isTaken) => {
+  expect(graphWith(null, former) !== undefined).toBe(isTaken);
+});
 
 test('the credential of the relay stands beside its address or in it', () => {
   const beside = { url: 'relay.example:6266', credential, expiresAt };

@@ -7,6 +7,7 @@ import {
   type GraphSelf,
   graphMessageShape,
 } from '../core/model/graph.ts';
+import { isRenumbering } from '../core/model/renumbering.ts';
 import { parseRelayAddress } from '../net/relay/address.ts';
 
 /** The whole graph as a node takes it. */
@@ -25,7 +26,7 @@ export function parseFullGraph(kept: string): FullGraph | undefined {
   return ifIs(keptShape, kept);
 }
 
-/** Also with the credential of the relay in its url; and only for an address that a host of the network can have. */
+/** Also with the credential of the relay in its url; and only for addresses that a host of the network can have. */
 function taken<T extends GraphMessage>(shape: Shape<T>): Shape<T> {
   return shapeOf(shape.form, (value) => {
     const graph = shape(withRelayCredential(value));
@@ -34,7 +35,8 @@ function taken<T extends GraphMessage>(shape: Shape<T>): Shape<T> {
   });
 }
 
-function isOwnAddress({ cidr, address }: GraphSelf): boolean {
+function isOwnAddress({ cidr, address, former }: GraphSelf): boolean {
+  if (former && !(isHostOf(former.cidr, former.address) && isRenumbering(former.cidr, cidr))) return false;
   return isHostOf(cidr, address);
 }
 

@@ -40,8 +40,10 @@ export function runProgram(
   });
 }
 
+export type RunProgram = typeof runProgram;
+
 /** As `runProgram`, inside a network namespace. */
-export function runIn(namespace: string): typeof runProgram {
+export function runIn(namespace: string): RunProgram {
   return (file, args, options) => runProgram('ip', ['netns', 'exec', namespace, file, ...args], options);
 }
 

@@ -1,12 +1,11 @@
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { busSecretOf } from '../../core/identity/device-token.ts';
 import { applyDelta, type DeltaGraph, type FetchGraph, type FullGraph } from '../../core/model/graph.ts';
+import { heartbeatTimes } from '../../core/model/heartbeat-times.ts';
+import { WIRE, WIRE_TEXT } from '../../core/model/wire.ts';
 import { Opener } from '../../net/seal/opener.ts';
 import { Sealer } from '../../net/seal/sealer.ts';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
-
-/** As nodes do: who is silent for three of them is told nothing any more. */
-const HEARTBEAT_MS = 30_000;
 
 /** A device that has registered, and what it was told. */
 export interface StormNode {
@@ -75,7 +74,8 @@ export function nodesOf({ url, busPort, workspace, control }: Joining) {
     const opener = new Opener(pair, (sender) => Buffer.compare(sender, control) === 0);
     const sealer = new Sealer(pair, crypto.getRandomValues(new Uint8Array(16)));
     const seal = (subject: string, content: object) =>
-      sealer.seal('request', control, subject, Buffer.from(JSON.stringify(content))) ?? new Uint8Array();
+      sealer.seal('request', control, subject, Buffer.from(JSON.stringify({ ...content, wire: WIRE_TEXT }))) ??
+      new Uint8Array();
     const subjectOf = (what: string) => `mesh.control.${workspace}.${id}.${what}`;
     const askGraph = () => nats.publish(subjectOf('graph'), seal(subjectOf('graph'), {}));
     nats.subscribe(`mesh.${workspace}.${id}.graph`, {
@@ -111,7 +111,7 @@ export function nodesOf({ url, busPort, workspace, control }: Joining) {
           if (!isOver) throw error;
         });
         if (answer && answer.version !== node.version) askGraph();
-      }, HEARTBEAT_MS),
+      }, heartbeatTimes(WIRE.newest).interval),
     );
     return { node, ms };
   }

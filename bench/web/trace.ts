@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { median } from '../report.ts';
 
 /** One event of a trace, times in microseconds; `tdur` is what the thread worked, whatever else the machine did. */
-interface TraceEvent {
+export interface TraceEvent {
   readonly name: string;
   readonly ph: string;
   readonly ts: number;
@@ -38,14 +38,19 @@ type Spread = { readonly p50: number; readonly p99: number; readonly most: numbe
 
 /** What the page's thread works in each frame while something is done to the page. */
 export async function frameTimes(browser: Browser, page: Page, work: () => Promise<void>): Promise<FrameTimes> {
-  await browser.startTracing(page, { categories: CATEGORIES });
-  await work();
-  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: TraceEvent[] };
-  const main = mainThread(traceEvents);
+  const main = await traceOf(browser, page, work);
   const ends = main.filter(({ name }) => name === FRAME).map(({ ts, dur = 0 }) => ts + dur);
   const script = perFrame(outermost(main.filter(({ name, ph }) => ph === 'X' && SCRIPT.has(name))), ends);
   const rendering = perFrame(outermost(main.filter(({ name, ph }) => ph === 'X' && RENDERING.has(name))), ends);
   return { frames: ends.length, script: spreadOf(script), rendering: spreadOf(rendering) };
+}
+
+/** Traces what the page's thread does meanwhile, in order. */
+export async function traceOf(browser: Browser, page: Page, work: () => Promise<void>): Promise<TraceEvent[]> {
+  await browser.startTracing(page, { categories: CATEGORIES });
+  await work();
+  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: TraceEvent[] };
+  return mainThread(traceEvents);
 }
 
 /** The thread that has most frames is the page's. */

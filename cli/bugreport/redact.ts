@@ -6,7 +6,7 @@ const SHORTEST_SECRET = 6;
 /** Secrets that are recognized by their form. */
 const FORMS: readonly RegExp[] = [
   /-----BEGIN [^-]*(?:-----)?[^-]*(?:-----END [^\n]*)?/g,
-  /\bmesh-(?:dev|agt|join|dlg|api)-[\w.-]+/g,
+  /\bmesh-(?:dev|agt|join|dlg|api|oat|oac|ort)-[\w.-]+/g,
   // A JSON web token.
   /(?<![\w-])eyJ[\w-]+\.[\w.-]+/g,
   /(?<=\b(?:authorization|cookie)\W{1,4})[^\r\n]+/gi,

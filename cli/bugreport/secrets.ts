@@ -26,6 +26,9 @@ const PUBLIC = new Set([
 const OF_A_GRAPH = new Set(['credential', 'address', 'url']);
 const SECRET_NAME = /TOKEN|SECRET|PASS|KEY|CREDENTIAL|OTP|AUTH/i;
 
+/** Files that hold names and addresses alone. */
+const PUBLIC_FILES = new Set(['known-addresses.json']);
+
 /** Every secret that can be known here: of the files of a directory, read as they are, and of the environment. */
 export function secretsHere(directory: string, env: NodeJS.ProcessEnv): string[] {
   const found: string[] = [];
@@ -33,7 +36,7 @@ export function secretsHere(directory: string, env: NodeJS.ProcessEnv): string[]
     const text = textIn(path.join(directory, name));
     if (name === 'graph.json') found.push(...ofRelay(text));
     else if (name === 'known-peers.json') found.push(...ofJson(text).filter((value) => parseEndpoint(value) === null));
-    else if (name.endsWith('.json')) found.push(...ofJson(text));
+    else if (name.endsWith('.json') && !PUBLIC_FILES.has(name)) found.push(...ofJson(text));
     else if (name === 'node.key') found.push(text.trim());
   }
   for (const [name, value = ''] of Object.entries(env)) if (SECRET_NAME.test(name)) found.push(value);

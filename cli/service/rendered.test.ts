@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { launchdPlist } from './launchd.ts';
 import type { NodeService } from './service.ts';
-import { systemdUnit } from './systemd-unit.ts';
+import { systemdUnit, userUnit } from './systemd-unit.ts';
 
 const USUAL: NodeService = {
   launcher: '/usr/local/bin/mesh',
@@ -56,10 +56,24 @@ describe('the unit of a node', () => {
     ]);
   });
 
+  test('may write resolv.conf where the node is to, and not otherwise', () => {
+    const [line] = lineOf(systemdUnit({ ...USUAL, options: ['--write-resolv-conf'] }), 'ReadWritePaths');
+    expect(line).toBe('ReadWritePaths=-/etc/NetworkManager/dnsmasq.d -/run/resolvconf -/etc/resolv.conf');
+  });
+
   test('passes options on as they are, whatever systemd would read in them', () => {
     const [line] = lineOf(systemdUnit({ ...USUAL, options: ['--name', 'a "b" %h $HOME'] }), 'ExecStart');
     expect(line).toMatch(/ --name "a \\"b\\" %%h \$\$HOME"$/);
   });
+});
+
+test('the unit of a user starts the node in userspace mode, asks for no rights, and starts when the user logs in', () => {
+  const unit = userUnit({ ...USUAL, directory: '/home/ada/.mesh', options: ['--proxy', '127.0.0.1:0'] });
+  expect(lineOf(unit, 'ExecStart')).toEqual([
+    'ExecStart=/usr/local/bin/mesh up --userspace --config-dir /home/ada/.mesh --interface mesh0 --proxy 127.0.0.1:0',
+  ]);
+  expect(lineOf(unit, 'WantedBy')).toEqual(['WantedBy=default.target']);
+  expect(unit).not.toMatch(/Capabilit|Device|Protect|BindPaths/);
 });
 
 test('a path stands in a unit as it is, but for its specifiers, and in an argument variables stand for themselves', () => {

@@ -8,6 +8,8 @@ export interface NodeService {
   readonly directory: string;
   readonly isDirectoryRoots: boolean;
   readonly interfaceName: string;
+  /** It runs in userspace mode under the service manager of one user; left out: that of the machine. */
+  readonly isUsers?: boolean;
   /** Further options of `mesh up`. */
   readonly options: readonly string[];
 }
@@ -29,6 +31,8 @@ export interface ServiceStatus {
 export interface ServiceManager {
   /** Where a person reads what the node logs. */
   logHint(interfaceName: string): string;
+  /** Arguments of journalctl for what the node logs; left out: see `logFile`. */
+  journal?(interfaceName: string): readonly string[];
   /** Where it logs to a file of its own; undefined where there is a journal. */
   logFile?(interfaceName: string): string;
   /** The file that describes the service to it. */

@@ -5,6 +5,24 @@ const HIDDEN = ['/home', '/root', '/run/user', '/tmp', '/var/tmp'];
 
 const LOCKS = ['/run/ufw.lock', '/run/xtables.lock'];
 
+const RESTARTS = `TimeoutStopSec=15
+Restart=on-failure
+RestartSec=1
+# Wrong options, not permitted, not registered any more, expired, no rights: another start would end the same.
+RestartPreventExitStatus=2 3 4 5 8
+`;
+
+const BOUNDS = `NoNewPrivileges=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallErrorNumber=EPERM
+`;
+
 /**
  * The unit of a node: what it may do is what it does, and nothing more. `systemd-analyze security` judges it; a test runs a
  * node with these rights alone.
@@ -23,28 +41,14 @@ StartLimitIntervalSec=0
 [Service]
 Type=exec
 ExecStart=${[quotedPath(launcher), ...up.map(quoted)].join(' ')}
-TimeoutStopSec=15
-Restart=on-failure
-RestartSec=1
-# Wrong options, not permitted, not registered any more, expired, no rights: another start would end the same.
-RestartPreventExitStatus=2 3 4 5 8
-# A wireguard-go goes on while the agent is started again: the next one takes it over.
+${RESTARTS}# A wireguard-go goes on while the agent is started again: the next one takes it over.
 KillMode=process
 # So that the tunnel comes before other services, as it does in the kernel: 100 is what each of them has.
 CPUWeight=900
 
 # Interface, routes and nftables; port 53 of the node's own address.
 CapabilityBoundingSet=${capabilities.join(' ')}
-NoNewPrivileges=yes
-RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
-RestrictNamespaces=yes
-RestrictRealtime=yes
-RestrictSUIDSGID=yes
-LockPersonality=yes
-SystemCallArchitectures=native
-SystemCallFilter=@system-service
-SystemCallErrorNumber=EPERM
-# /dev/net/tun alone, for wireguard-go.
+${BOUNDS}# /dev/net/tun alone, for wireguard-go.
 DevicePolicy=closed
 DeviceAllow=/dev/net/tun rw
 UMask=0077
@@ -56,7 +60,7 @@ StateDirectory=mesh-node
 StateDirectoryMode=0700
 RuntimeDirectory=mesh wireguard
 RuntimeDirectoryPreserve=yes
-ReadWritePaths=-/etc/NetworkManager/dnsmasq.d -/run/resolvconf
+ReadWritePaths=-/etc/NetworkManager/dnsmasq.d -/run/resolvconf${service.options.includes('--write-resolv-conf') ? ' -/etc/resolv.conf' : ''}
 ${hostFirewallOf(service)}${mountsOf(service)}PrivateTmp=yes
 ProtectClock=yes
 ProtectControlGroups=yes
@@ -67,6 +71,24 @@ ProtectProc=invisible
 
 [Install]
 WantedBy=multi-user.target
+`;
+}
+
+/** The unit of a node in userspace mode under the systemd of its user, which has no rights to give: the node gets no others. */
+export function userUnit({ launcher, directory, interfaceName, options }: NodeService): string {
+  const up = ['up', '--userspace', '--config-dir', directory, '--interface', interfaceName, ...options];
+  return `# A node of a Mesh network in userspace mode, as mesh service install --user writes it. Changes of your own: systemctl --user edit ${unitName(interfaceName)}
+[Unit]
+Description=Mesh node (${interfaceName})
+StartLimitIntervalSec=0
+
+[Service]
+Type=exec
+ExecStart=${[quotedPath(launcher), ...up.map(quoted)].join(' ')}
+${RESTARTS}${BOUNDS}UMask=0077
+
+[Install]
+WantedBy=default.target
 `;
 }
 

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { ProgramResult } from '../../client/run-program.ts';
 import type { NodeService } from './service.ts';
 import { systemd } from './systemd.ts';
+import { userSystemd } from './user-systemd.ts';
 
 const SERVICE: NodeService = {
   launcher: '/usr/local/bin/mesh',
@@ -76,4 +77,21 @@ test('a unit that is taken away is not remembered as one that failed', async () 
   writeFileSync(file, '');
   await manager.uninstall('mesh1');
   expect(asked).toEqual(['disable --now', 'daemon-reload', 'reset-failed mesh-mesh1.service']);
+});
+
+test('a service of a user is asked for of the systemd of that user, and of the machine is not', async () => {
+  const home = mkdtempSync(path.join(tmpdir(), 'mesh-home-'));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  const asked: string[] = [];
+  const run = async (file: string, [runtime = '', ...args]: readonly string[]) => {
+    asked.push([file, runtime.split('=')[0], ...args.slice(0, 3)].join(' '));
+    return { code: 0, stdout: RUNS, stderr: '' };
+  };
+  const manager = userSystemd(run, path.join(home, 'systemd/user'));
+  await manager.install(SERVICE);
+  expect(manager.find(SERVICE.directory)).toBe('mesh1');
+  expect((await manager.status('mesh1')).state).toBe('running');
+  expect(asked[0]).toBe('env XDG_RUNTIME_DIR systemctl --user daemon-reload');
+  expect(asked.every((line) => line.startsWith('env XDG_RUNTIME_DIR systemctl --user '))).toBe(true);
+  expect(manager.logHint('mesh1')).toBe('journalctl --user -u mesh-mesh1.service');
 });

@@ -21,6 +21,7 @@ test.each([
   [['--wg-port', 'x'], 'It is a UDP port from 1 to 65535'],
   [['--level', 'loud'], "argument 'loud' is invalid"],
   [['word'], 'too many arguments'],
+  [['--no-dns', '--write-resolv-conf'], "'--write-resolv-conf' cannot be used with option '--no-dns'"],
   [['--help'], 'a service shows no help'],
   [['--daemon'], '--daemon is not for a service'],
   [['--log-dir', '/tmp'], '--log-dir is not for a service'],

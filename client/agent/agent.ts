@@ -17,6 +17,7 @@ import { usedAddresses } from '../routes/used-addresses.ts';
 import type { NetworkWatch } from '../tunnel/network-watch.ts';
 import { HandshakeWatch } from './handshake-watch.ts';
 import { ageOfKey } from './key-age.ts';
+import { KnownAddresses } from './known-addresses.ts';
 import { KnownPeers } from './known-peers.ts';
 import type { HostFirewallStatus, NodeStatus } from './node-status.ts';
 import { Overlay, type OverlayParts, RouteRefused } from './overlay.ts';
@@ -30,14 +31,14 @@ const OVER =
 const KEY_LOOK_MS = 3_600_000;
 
 export interface AgentOptions {
-  readonly directory: string;
+  /** Where it keeps its state; left out: in memory, gone with the agent. */
+  readonly directory?: string | undefined;
   readonly config: NodeConfig;
   /** The name that it was started with, where it keeps another one for now, and why. */
   readonly newName?: { readonly name: string; readonly detail: string };
   readonly version: string;
   readonly interfaceName: string;
   readonly listenPort: number;
-  readonly namespace?: string;
   readonly busWaitMs: number;
   readonly busInClear: boolean;
   readonly relayOverride?: RelayAddress;
@@ -46,12 +47,24 @@ export interface AgentOptions {
   readonly parts: OverlayParts;
   /** Left out: names of peers resolve nowhere. */
   readonly names?: NameService;
+  /** Told of the graph that is in force from now on; undefined once none is. */
+  onInForce?(graph: FullGraph | undefined): void;
+  /** The proxy of a node in userspace mode. */
+  readonly proxy?: AgentProxy;
   /** A key that is older is changed, ms; left out: only when someone asks. */
   readonly keyAgeMs?: number;
   readonly clock: Clock;
   readonly log: Log;
   /** Details of WireGuard and ICE, on request. */
   readonly systemLog?: Log;
+}
+
+/** A proxy into the overlay, as far as the agent needs it. */
+export interface AgentProxy {
+  readonly status: NodeStatus['proxy'];
+  /** The graph that is in force from now on; undefined once none is. */
+  use(graph: FullGraph | undefined): void;
+  close(): Promise<void>;
 }
 
 export interface AgentEnd {
@@ -102,8 +115,10 @@ export class Agent {
     this.up = new Promise((resolve) => {
       this.#cameUp = resolve;
     });
+    const addresses = new KnownAddresses(directory, log);
     this.#control = new ControlLink({
       config,
+      addresses,
       file: new GraphFile(directory, config.id),
       logFile: new LogFile(directory),
       version: options.version,
@@ -112,7 +127,7 @@ export class Agent {
       clock,
       log,
       saveConfig: (next) => {
-        writeNodeConfig(directory, next);
+        if (directory !== undefined) writeNodeConfig(directory, next);
         this.#config = next;
       },
       onKey: (pair) => {
@@ -134,12 +149,12 @@ export class Agent {
         parts: options.parts,
         interfaceName: options.interfaceName,
         listenPort: options.listenPort,
-        ...(options.namespace !== undefined && { namespace: options.namespace }),
         workspaceId: config.workspaceId,
         ...(options.relayOverride && { relayOverride: options.relayOverride }),
         opensHost: options.opensHost,
         routeFacts: (graph) => this.#routeFacts(graph),
         known: this.#knownPeers,
+        lookup: addresses.lookup,
         clock,
         log: options.systemLog ? { ...log, debug: options.systemLog.debug } : log,
         publish: (subject, sealed) => this.#control.publish(subject, sealed),
@@ -154,7 +169,9 @@ export class Agent {
         onPath: (status) => this.#tellPath(status),
         onInForce: (graph) => {
           options.names?.use(graph);
-          this.#guard.routed(graph?.self.cidr);
+          options.proxy?.use(graph);
+          options.onInForce?.(graph);
+          if (!options.parts.routesNothing) this.#guard.routed(graph?.self.cidr);
         },
       },
       this.#keyPair,
@@ -257,6 +274,7 @@ export class Agent {
       log: logReport(this.#control.log),
       ...(facts ? overlayReport(facts, now) : NO_OVERLAY),
       names: this.#options.names?.status ?? null,
+      proxy: this.#options.proxy?.status ?? null,
       trouble: this.#trouble || (isKeyShared ? KEY_SHARED : '') || up?.firewallKeeper.trouble || '',
     };
   }
@@ -302,7 +320,7 @@ export class Agent {
       clearInterval(this.#keyTimer);
       await this.#overlay.close();
       this.#knownPeers.flush();
-      await Promise.all([this.#options.names?.close(), this.#control.stop()]);
+      await Promise.all([this.#options.names?.close(), this.#options.proxy?.close(), this.#control.stop()]);
     })();
     return this.#stopping;
   }

@@ -1,8 +1,6 @@
-import path from 'node:path';
 import type { Log } from '../../core/base/ports.ts';
 import { formatHostPort } from '../../net/host-port.ts';
-import { replacePrivateFile } from '../enrol/private-file.ts';
-import { readRegular } from '../if-readable.ts';
+import { StateFile } from '../enrol/state-file.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import { parseEndpoint } from '../tunnel/uapi.ts';
 
@@ -11,13 +9,13 @@ const WRITE_AFTER_MS = 500;
 
 /** Which peers were met, and where each was reached directly: on disk, so that a node finds them without the control plane. */
 export class KnownPeers {
-  readonly #name: string;
+  readonly #file: StateFile;
   readonly #log: Log;
   readonly #byKey: Map<string, readonly Endpoint[]>;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(directory: string, log: Log) {
-    this.#name = path.join(directory, 'known-peers.json');
+  constructor(directory: string | undefined, log: Log) {
+    this.#file = new StateFile(directory, 'known-peers.json');
     this.#log = log;
     this.#byKey = this.#read();
   }
@@ -51,7 +49,7 @@ export class KnownPeers {
       endpoints.map(({ address, port }) => formatHostPort(address, port)),
     ]);
     try {
-      replacePrivateFile(this.#name, JSON.stringify(Object.fromEntries(peers)));
+      this.#file.replace(JSON.stringify(Object.fromEntries(peers)));
     } catch (error) {
       this.#log.warn({ error: String(error) }, 'where peers were reached was not kept on disk');
     }
@@ -60,7 +58,7 @@ export class KnownPeers {
   /** Empty when there is none, or it is damaged: peers then meet by the bus. */
   #read(): Map<string, readonly Endpoint[]> {
     try {
-      const peers: Record<string, readonly string[]> = JSON.parse(readRegular(this.#name));
+      const peers: Record<string, readonly string[]> = JSON.parse(this.#file.read());
       return new Map(
         Object.entries(peers).map(([key, endpoints]) => [
           key,

@@ -1,7 +1,18 @@
+import type { HostPort } from '../../net/host-port.ts';
 import type { RelayAddress } from '../../net/relay/address.ts';
 import type { Enrolled } from '../enrol/enrol.ts';
+import type { Destination } from '../sandbox/destination.ts';
 import type { NodeLogLevel } from './node-log.ts';
 import type { HostFirewallStatus } from './node-status.ts';
+
+/** A proxy into the overlay, for programs of this host. */
+export interface ProxyOptions {
+  readonly listen: HostPort;
+  /** Any program of this host may use it without the password. */
+  readonly isOpen: boolean;
+  /** Other addresses are reached from this host, too. */
+  readonly isDirect: boolean;
+}
 
 export interface NodeOptions {
   readonly directory: string;
@@ -13,6 +24,8 @@ export interface NodeOptions {
   readonly systemLog: boolean;
   /** Names of peers resolve on this host. */
   readonly dns: boolean;
+  /** /etc/resolv.conf is written for them where nothing else of the host can be told of names. */
+  readonly writesResolvConf?: boolean;
   /** A key that is older is changed, ms; left out: only when someone asks. */
   readonly keyAgeMs?: number;
   /** Another name for this node. */
@@ -24,22 +37,34 @@ export interface NodeOptions {
   readonly acceptRoutes?: readonly string[];
   /** Where a daemon logs; standard output otherwise. */
   readonly logDirectory?: string;
-  /** The network namespace that the interface is put into. */
-  readonly namespace?: string;
-  /** Begun once it is up: what the node is for. The node ends with it, and `ending` says that the node ends. */
-  readonly task?: (ending: AbortSignal) => Promise<number>;
+  /** The tunnel ends in this process; left out: as the node was started last. */
+  readonly userspace?: boolean;
+  /** For a node in userspace mode; left out: none. */
+  readonly proxy?: ProxyOptions;
   /** Told once it has come up, or why it has not yet. */
   readonly onStarted?: (greeting: Greeting) => void | Promise<void>;
   /** Told when its end takes longer than it ever should. */
   readonly onStuck: () => void;
 }
 
+/** Limits that hold for all processes of a sandbox together. */
+export interface SandboxLimits {
+  /** Bytes. */
+  readonly memory?: number;
+  readonly pids?: number;
+}
+
 export interface SandboxOptions {
   readonly server: string;
-  readonly token: string;
+  /** Returns the delegate token: asked for once this host has shown that it can run a sandbox. */
+  readonly token: (ending: AbortSignal) => Promise<string>;
+  /** Destinations outside of the overlay that its programs may reach. */
+  readonly egress: readonly Destination[];
   /** Name of the peer; the name of the sub-agent when left out. */
   readonly name?: string;
   readonly hostname: string;
+  /** Told what isolates, for people, before anything is spent. */
+  readonly onIsolated: (isolation: string) => void;
   /** Told once it is registered, before it is up. */
   readonly onEnrolled: (enrolled: Enrolled) => void;
   readonly onStarted?: NodeOptions['onStarted'];
@@ -50,6 +75,13 @@ export interface SandboxOptions {
   readonly relayOverride?: RelayAddress;
   /** Command that runs inside; without one the sandbox stays until its time is over. */
   readonly command: readonly string[];
+  /** Directory of this host that the command starts in and may write to. */
+  readonly workdir?: string;
+  /** Paths of this host that it may read. */
+  readonly binds: readonly string[];
+  readonly limits: SandboxLimits;
+  /** Where this host forbids isolation the command runs without it. */
+  readonly allowsNoIsolation: boolean;
   /** Names of variables that the command gets beside those of the allow list. */
   readonly env: readonly string[];
 }
@@ -61,6 +93,8 @@ export interface Greeting {
   readonly address: string | null;
   readonly interface: string;
   readonly directory: string;
+  /** Address of its proxy, in userspace mode. */
+  readonly proxy?: string;
   /** Where it was asked to be opened. */
   readonly hostFirewall?: HostFirewallStatus;
   /** The same for people, but for the host's firewall. */

@@ -20,6 +20,8 @@ const peerStatus = z.object({
   /** Last WireGuard handshake. */
   handshake: instant,
   state: z.enum(['connected', 'idle', 'connecting', 'unreachable']),
+  /** Milliseconds for which it has not answered; null where it does. An agent of an earlier version says none. */
+  silentMs: z.number().nullable().default(null),
   /** Where WireGuard sends; in fd6c:7270:: while the relay is in use. */
   endpoint: z.string().nullable(),
   /** Name of the relay that carries its packets, where there are several; null while none does. */
@@ -46,7 +48,7 @@ export const nodeStatusSchema = z.object({
     address: z.string().nullable(),
     cidr: z.string().nullable(),
     interface: z.string(),
-    tunnel: z.enum(['kernel', 'wireguard-go']).nullable(),
+    tunnel: z.enum(['kernel', 'wireguard-go', 'userspace']).nullable(),
     listenPort: z.number(),
     expiresAt: instant,
     pid: z.number(),
@@ -91,6 +93,17 @@ export const nodeStatusSchema = z.object({
       /** By what the host asks it; null where a person has to see to that. */
       resolver: z.string().nullable(),
       trouble: z.string(),
+    })
+    .nullable()
+    .default(null),
+  /** Null without one: in userspace mode alone there is. */
+  proxy: z
+    .object({
+      /** For SOCKS5, CONNECT and plain HTTP. */
+      address: z.string(),
+      /** Null where the proxy asks for none. */
+      user: z.string().nullable(),
+      password: z.string().nullable(),
     })
     .nullable()
     .default(null),

@@ -25,6 +25,7 @@ beforeEach(() => {
       routeFacts: async () => ({ accepted: [], used }),
       workspaceId: 'w',
       known: { all: new Map(), remember: silent, keep: silent },
+      lookup: async () => [],
       clock: { now: Date.now },
       log: { error: silent, warn: silent, info: silent, debug: silent },
       publish: silent,
@@ -342,6 +343,35 @@ test('in another block paths begin anew, so that none leads to an endpoint insid
     'peers +[key-a@relay] -[]',
     'connect a',
   ]);
+});
+
+test('while its network is renumbered a node has both addresses, and the old one goes without a new beginning of paths', async () => {
+  await want(graphOf(['a']));
+  const former = { address: '10.96.0.1', cidr: '10.96.0.0/24' };
+  const { self } = inBlock('10.97.0.0/24', '10.97.0.1');
+  expect(await want(graphOf(['a'], { self: { ...self, former } }))).toEqual([
+    'paths closed',
+    'paths',
+    'peers +[] -[key-a]',
+    'address 10.97.0.1 10.96.0.1',
+    'firewall of 10.97.0.1: in 0',
+    'peers +[key-a@relay] -[]',
+    'connect a',
+  ]);
+  expect(await want(graphOf(['a'], { self }))).toEqual([
+    'address 10.97.0.1',
+    'firewall of 10.97.0.1: in 0',
+    'connect a',
+  ]);
+});
+
+test('a block before a renumbering that this node does not route is left out, and the new one is in force', async () => {
+  await want(graphOf(['a']));
+  const former = { address: '11.0.0.1', cidr: '11.0.0.0/24' };
+  const { self } = inBlock('10.97.0.0/24', '10.97.0.1');
+  await want(graphOf(['a'], { self: { ...self, former } }));
+  expect(overlay.up?.graph.self).toEqual(self);
+  expect(overlay.route).toEqual({});
 });
 
 test('rules that go go although the tunnel takes no change, and peers are tried again', async () => {

@@ -68,6 +68,7 @@ export function recordedParts(): Recorded {
         watchNetwork: () => ({ stop() {} }),
         async open({ interfaceName, listenPort, address }) {
           told('tunnel', address);
+          let addresses = address;
           return {
             kind: 'kernel',
             mixesFamilies: true,
@@ -81,7 +82,11 @@ export function recordedParts(): Recorded {
             setEndpoint: async () => {},
             handshake: async () => {},
             setPrivateKey: async () => told('key'),
-            setAddress: async (address) => told('address', address),
+            async setPlaces(places) {
+              const before = addresses;
+              addresses = places.map((place) => place.address).join(' ');
+              if (addresses !== before) told('address', addresses);
+            },
             peers: async () => [],
             ended: new Promise((resolve) => {
               endTunnel = resolve;

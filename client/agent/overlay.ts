@@ -4,8 +4,10 @@ import type { RelayAddress } from '../../net/relay/address.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
 import type { Firewall } from '../firewall/firewall.ts';
 import type { HostRules } from '../firewall/host/host-rules.ts';
+import type { Lookup } from '../lookup.ts';
 import type { Connectivity, ConnectivityOptions } from '../paths/connectivity.ts';
 import type { PathStatus } from '../paths/status.ts';
+import { type Place, placesOf } from '../places.ts';
 import {
   judgeRoute,
   type RouteFacts,
@@ -25,6 +27,8 @@ import type { HostFirewallStatus } from './node-status.ts';
 /** The parts that an overlay is made of; tests put others in their place. */
 export interface OverlayParts {
   readonly platform: TunnelPlatform;
+  /** The tunnel ends in this process: no block can take anything away from the host. */
+  readonly routesNothing?: boolean;
   openFirewall(interfaceName: string): Promise<Firewall>;
   hostRules(interfaceName: string): HostRules;
   startConnectivity(options: ConnectivityOptions): Promise<Connectivity>;
@@ -37,7 +41,6 @@ export interface OverlayOptions {
   readonly interfaceName: string;
   readonly listenPort: number;
   /** Where the interface and its firewall are; nothing else is in there. */
-  readonly namespace?: string;
   readonly workspaceId: string;
   readonly relayOverride?: RelayAddress;
   /** Rules of the host are to let the overlay in. */
@@ -45,6 +48,7 @@ export interface OverlayOptions {
   /** Facts for the judgment of a graph's block, beside the routes of this host. */
   routeFacts(graph: FullGraph): Promise<Omit<RouteFacts, 'translated' | 'collisions' | 'isAlone'>>;
   readonly known: Pick<KnownPeers, 'all' | 'remember' | 'keep'>;
+  readonly lookup: Lookup;
   readonly clock: Clock;
   readonly log: Log;
   publish(subject: string, sealed: Uint8Array): void;
@@ -90,7 +94,7 @@ interface Open {
   graph: FullGraph;
   /** Peers of the tunnel, by public key. */
   readonly peers: Map<string, GraphPeer>;
-  /** Own address, digest and size of the rules in force. */
+  /** Own addresses, digest and size of the rules in force. */
   rules: string;
   readonly firewallKeeper: FirewallKeeper;
   readonly hostFirewall: HostFirewall;
@@ -115,8 +119,8 @@ export class Overlay {
   #isRekeyed = false;
   #isToJudge = false;
   #route: RouteVerdict = {};
-  /** The block that this process routed last: one in use is not taken away for what appears on the host later. */
-  #routedBlock: string | undefined;
+  /** The blocks that this process routed last: one in use is not taken away for what appears on the host later. */
+  #routedBlocks: readonly string[] = [];
   /** True once leftovers of an earlier agent are removed or taken over. */
   #isLeftRemoved = false;
   #isClean = true;
@@ -271,19 +275,19 @@ export class Overlay {
     this.#overMs = OVER_ASK_MS;
   }
 
-  async #bringUp(graph: FullGraph, now: number): Promise<void> {
-    const { parts, interfaceName, listenPort, namespace, log } = this.#options;
-    const { address, cidr } = graph.self;
-    await this.#requireRoute(graph).catch(async (error: unknown) => {
+  async #bringUp(wanted: FullGraph, now: number): Promise<void> {
+    const { parts, interfaceName, listenPort, log } = this.#options;
+    await this.#requireRoute(wanted).catch(async (error: unknown) => {
       if (error instanceof RouteRefused) await this.#removeLeft();
       throw error;
     });
+    const graph = this.#asRouted(wanted);
+    const { address, cidr } = graph.self;
     const { privateKey } = this.#keyPair;
     const where = {
       interfaceName,
       listenPort,
       ending: this.#ending.signal,
-      ...(namespace !== undefined && { namespace }),
     };
     const tunnel = await this.#openTunnel({ ...where, privateKey, address, cidr, mtu: TUNNEL_MTU, log });
     const held = inheritedPeersOf(tunnel, graph);
@@ -338,7 +342,8 @@ export class Overlay {
     graph: FullGraph,
     held: ReadonlyMap<string, Endpoint> = new Map(),
   ): Promise<Connectivity> {
-    const { parts, workspaceId, relayOverride, known, log, publish, onPath, onCredentialExpired } = this.#options;
+    const { parts, workspaceId, relayOverride, known, lookup, log, publish, onPath, onCredentialExpired } =
+      this.#options;
     const paths = await parts.startConnectivity({
       keyPair: this.#keyPair,
       workspaceId,
@@ -349,6 +354,7 @@ export class Overlay {
       known: known.all,
       remember: (publicKey, endpoints) => known.remember(publicKey, endpoints),
       onCredentialExpired,
+      lookup,
       log,
       held,
     });
@@ -357,37 +363,54 @@ export class Overlay {
     return paths;
   }
 
-  /** The one place where this node decides what it routes. @throws RouteRefused */
+  /**
+   * The one place where this node decides what it routes.
+   *
+   * @throws RouteRefused for the block of its network; it does without a block before a renumbering that it does not route
+   */
   async #requireRoute(graph: FullGraph): Promise<void> {
-    const { parts, interfaceName, namespace, routeFacts } = this.#options;
-    const { cidr } = graph.self;
+    const { cidr, former } = graph.self;
     this.#isToJudge = false;
-    const isAlone = namespace !== undefined;
-    const collisions = isAlone ? [] : await parts.platform.collisions(cidr, interfaceName);
-    const isInUse = this.#routedBlock === cidr;
-    const translated = isAlone || isInUse ? [] : await parts.hostRules(interfaceName).translations(cidr, 'at start');
-    this.#route = judgeRoute(cidr, { ...(await routeFacts(graph)), translated, collisions, isAlone });
+    this.#route = await this.#judge(cidr, graph);
     if ('refusal' in this.#route) throw new RouteRefused(this.#route.refusal);
-    this.#routedBlock = cidr;
+    const isCarried = former !== undefined && !('refusal' in (await this.#judge(former.cidr, graph)));
+    this.#routedBlocks = [cidr, ...(isCarried ? [former.cidr] : [])];
+  }
+
+  /** A graph without a block before a renumbering that this node does not route. */
+  #asRouted(graph: FullGraph): FullGraph {
+    const { former, ...self } = graph.self;
+    return former === undefined || this.#routedBlocks.includes(former.cidr) ? graph : { ...graph, self };
+  }
+
+  async #judge(cidr: string, graph: FullGraph): Promise<RouteVerdict> {
+    const { parts, interfaceName, routeFacts } = this.#options;
+    const isAlone = parts.routesNothing === true;
+    const collisions = isAlone ? [] : await parts.platform.collisions(cidr, interfaceName);
+    const isInUse = this.#routedBlocks.includes(cidr);
+    const translated = isAlone || isInUse ? [] : await parts.hostRules(interfaceName).translations(cidr, 'at start');
+    return judgeRoute(cidr, { ...(await routeFacts(graph)), translated, collisions, isAlone });
   }
 
   /** Removes former peers from the tunnel before the firewall forgets them, and adds new ones after it. */
-  async #change(open: Open, graph: FullGraph, now: number): Promise<void> {
-    const { tunnel, firewall, paths, peers } = open;
-    const isMoved = graph.self.cidr !== open.graph.self.cidr;
-    if (isMoved || this.#isToJudge) {
+  async #change(open: Open, wanted: FullGraph, now: number): Promise<void> {
+    const { tunnel, firewall, peers } = open;
+    const isRouted = ({ cidr }: Place) => placesOf(open.graph.self).some((place) => place.cidr === cidr);
+    if (this.#isToJudge || !placesOf(wanted.self).every(isRouted)) {
       // The graph before is not wanted any more, and this one would take away what this host uses.
-      await this.#requireRoute(graph).catch(async (error: unknown) => {
+      await this.#requireRoute(wanted).catch(async (error: unknown) => {
         // A block that is in use stays so while nobody can tell.
-        if (isMoved || error instanceof RouteRefused) await this.#takeDown();
+        if (!isRouted(wanted.self) || error instanceof RouteRefused) await this.#takeDown();
         else this.#isToJudge = true;
         throw error;
       });
     }
-    // Paths to endpoints inside the new block would lead into the tunnel itself.
-    if (isMoved) await this.#startPathsAgain(open, graph);
-    const wanted = new Set(graph.peers.map(({ publicKey }) => publicKey));
-    const narrowed = await narrow(open, graph.self, wanted).catch((error: unknown) => ({ error }));
+    const graph = this.#asRouted(wanted);
+    // Paths to endpoints inside a new block would lead into the tunnel itself.
+    if (!placesOf(graph.self).every(isRouted)) await this.#startPathsAgain(open, graph);
+    const { paths } = open;
+    const keys = new Set(graph.peers.map(({ publicKey }) => publicKey));
+    const narrowed = await narrow(open, graph.self, keys).catch((error: unknown) => ({ error }));
     if (rulesOf(graph) !== open.rules) {
       // Whatever becomes of these: those before are not wanted any more.
       open.rules = '';
@@ -408,7 +431,7 @@ export class Overlay {
     for (const peer of changed) peers.set(peer.publicKey, peer);
     open.graph = graph;
     open.hostFirewall.use(graph.self.cidr);
-    this.#options.known.keep(wanted);
+    this.#options.known.keep(keys);
     paths.updateGraph(graph);
     this.#options.onInForce?.(graph);
   }
@@ -474,18 +497,15 @@ export class Overlay {
   }
 }
 
-/** The address of this node, and no peer that it no longer knows. */
-async function narrow(
-  { tunnel, peers, graph: { self } }: Open,
-  { address, cidr }: GraphSelf,
-  wanted: ReadonlySet<string>,
-): Promise<undefined> {
-  if (address !== self.address || cidr !== self.cidr) await tunnel.setAddress(address, cidr);
+/** The addresses of this node, and no peer that it no longer knows. */
+async function narrow({ tunnel, peers }: Open, self: GraphSelf, wanted: ReadonlySet<string>): Promise<undefined> {
+  await tunnel.setPlaces(placesOf(self));
   const removed = [...peers.keys()].filter((key) => !wanted.has(key));
   if (removed.length > 0) await tunnel.change([], removed);
   for (const key of removed) peers.delete(key);
 }
 
-function rulesOf({ self: { address, cidr }, firewall: { digest, full } }: FullGraph): string {
-  return `${address} ${cidr} ${digest} ${full.in.length} ${full.out.length}`;
+function rulesOf({ self, firewall: { digest, full } }: FullGraph): string {
+  const own = placesOf(self).map(({ address, cidr }) => `${address} ${cidr}`);
+  return `${own} ${digest} ${full.in.length} ${full.out.length}`;
 }

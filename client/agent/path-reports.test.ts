@@ -11,6 +11,7 @@ const status = (peerId: string, since = 0): PathStatus => ({
   reason: { code: 'no-candidates', detail: '' },
   since,
   hasSession: false,
+  silentMs: null,
   roundTripMs: null,
 });
 const ids = ({ paths }: ReturnType<PathReports['next']>) => paths.map(({ peer }) => peer);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PathStatus } from '../paths/status.ts';
 import type { RelayView } from '../relay/relays.ts';
-import { relaysInUse } from './report.ts';
+import { peerState, relaysInUse } from './report.ts';
 
 const relay = (name: string): RelayView => ({
   name,
@@ -23,4 +23,11 @@ test('a relay counts the peers whose packets it carries now, and none that is re
   expect(counts(['main', 'eu'], [direct, path({ path: 'relayed', relay: 'eu' })])).toEqual([0, 1]);
   // With a single relay no path has its name.
   expect(counts(['main'], [direct, path({ path: 'relayed', relay: null })])).toEqual([1]);
+});
+
+test('a peer with a path that does not answer for 20 s is unreachable', () => {
+  const state = (silentMs: number | null, transport: PathStatus['transport'] = 'lrp-ready') =>
+    peerState({ transport, silentMs, hasSession: true } as PathStatus, 0, 100_000);
+  expect([null, 19_999, 20_000].map((silentMs) => state(silentMs))).toEqual(['connected', 'connected', 'unreachable']);
+  expect(state(20_000, 'ice-ready')).toBe('unreachable');
 });

@@ -11,6 +11,8 @@ import type { HostFirewallStatus, NodeStatus, PeerStatus } from './node-status.t
 
 /** WireGuard renews the keys of a session in use every 2 minutes and drops them after 3. */
 const SESSION_MS = 180_000;
+/** Silence after which a peer counts as unreachable: WireGuard answers within 10 s, and tries a new session after 15. */
+const UNREACHABLE_MS = 20_000;
 
 /** Parts of the overlay at one instant. */
 export interface OverlayFacts {
@@ -55,6 +57,7 @@ export function overlayReport(
         path: path?.path ?? null,
         handshake: handshakeAt === null ? null : formatInstant(handshakeAt),
         state: peerState(path, handshakeAt, now),
+        silentMs: path?.silentMs ?? null,
         endpoint: formatEndpoint(path?.endpoint ?? null),
         relay: path?.relay ?? null,
         reason: path?.reason ?? { code: 'new', detail: 'Not looked at yet.' },
@@ -108,13 +111,14 @@ export const NO_OVERLAY: ReturnType<typeof overlayReport> = {
 };
 
 /** `connected`: a session of both tunnels is in use; `idle`: a path is open and nobody has used it lately. */
-function peerState(path: PathStatus | undefined, handshakeAt: number | null, now: number): PeerStatus['state'] {
+export function peerState(path: PathStatus | undefined, handshakeAt: number | null, now: number): PeerStatus['state'] {
   switch (path?.transport) {
     case 'failed':
     case 'closed':
       return 'unreachable';
     case 'ice-ready':
     case 'lrp-ready':
+      if (path.silentMs !== null && path.silentMs >= UNREACHABLE_MS) return 'unreachable';
       if (handshakeAt === null || now - handshakeAt >= SESSION_MS) return 'idle';
       return path.hasSession ? 'connected' : 'connecting';
     default:

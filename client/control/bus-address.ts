@@ -1,6 +1,11 @@
+import { isIP } from 'node:net';
 import { isLoopback } from '../../core/base/loopback.ts';
 import { identifiedAs, type ServerIdentityCheck } from '../../net/bus/server-identity.ts';
-import { parseHostPort } from '../../net/host-port.ts';
+import { formatHostPort, parseHostPort } from '../../net/host-port.ts';
+import type { Addresses } from '../lookup.ts';
+
+/** The default port of NATS. */
+const BUS_PORT = 4_222;
 
 export interface BusTls {
   readonly rejectUnauthorized: true;
@@ -29,4 +34,15 @@ export function busMannerOf(url: string, inClear: boolean, servers: readonly str
   const signsIn = inClear || isLoopback(host);
   const follows = (server: string) => inClear || !signsIn || isLoopback(parseHostPort(server)?.host ?? '');
   return { tls: undefined, signsIn, follows };
+}
+
+/** Returns servers of the bus, URLs or `host:port`, with their last addresses in the place of names while DNS is away. */
+export async function placesOf(servers: readonly string[], addresses: Addresses): Promise<readonly string[]> {
+  const places = servers.map(async (server) => {
+    const { hostname = '', port } = URL.parse(server.includes('://') ? server : `nats://${server}`) ?? {};
+    if (hostname === '' || isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) return [server];
+    const last = await addresses.lastWhileAway(hostname);
+    return last?.map(({ address }) => formatHostPort(address, Number(port || BUS_PORT))) ?? [server];
+  });
+  return (await Promise.all(places)).flat();
 }

@@ -6,6 +6,7 @@ import { silentLog } from '../../core/base/silent-log.ts';
 import { credentialDigest } from '../../net/nats/credentials.ts';
 import { type ListenerOptions, NatsListener } from '../../net/nats/listener.ts';
 import { testCertificate } from '../../net/nats/test-certificate.ts';
+import type { Addresses } from '../lookup.ts';
 import { openBus } from './bus.ts';
 
 const SECRET = 'the credential of a test';
@@ -49,12 +50,13 @@ async function realBus(options: Partial<ListenerOptions>): Promise<number> {
 }
 
 /** A node on the bus; resolves when it is up or has said why it is not. */
-async function node(url: string, { inClear = false } = {}) {
+async function node(url: string, { inClear = false, addresses }: { inClear?: boolean; addresses?: Addresses } = {}) {
   const { promise, resolve } = Promise.withResolvers<void>();
   const bus = openBus({
     url,
     signIn: () => ({ secret: SECRET }),
     inClear,
+    ...(addresses && { addresses }),
     inboxPrefix: '_INBOX.p',
     waitMs: 10_000,
     subjects: ['mesh.w.p.graph', 'mesh.w.p.signal'],
@@ -110,4 +112,23 @@ test('a node signs in over TLS to a bus whose certificate names its address, and
 test('a node without a credential is on the open bus as ever', async () => {
   const bus = await node(`nats://0.0.0.0:${await realBus({ auth: 'open' })}`);
   expect(bus.isUp).toBe(true);
+});
+
+test('a node reaches its bus at the last address while DNS is away, and over TLS by the certificate of its name', async () => {
+  const asked: string[] = [];
+  const addresses: Addresses = {
+    lookup: () => Promise.reject(new Error('away')),
+    async lastWhileAway(host) {
+      asked.push(host);
+      return [{ address: '127.0.0.1', family: 4 }];
+    },
+  };
+  const clear = await node(`nats://bus.invalid:${await realBus({ auth: 'open' })}`, { addresses });
+  const port = await realBus({ tls: testCertificate });
+  const overTls = [
+    await node(`tls://localhost:${port}`, { addresses }),
+    await node(`tls://bus.invalid:${port}`, { addresses }),
+  ];
+  expect([clear, ...overTls].map(({ isUp }) => isUp)).toEqual([true, true, false]);
+  expect(asked.slice(0, 2)).toEqual(['bus.invalid', 'localhost']);
 });

@@ -2,7 +2,8 @@ import type { Authenticator } from '@nats-io/transport-node';
 import type { Log } from '../../core/base/ports.ts';
 import type { SigningKey } from '../../net/bus/nkey.ts';
 import { ReconnectingConnection } from '../../net/bus/reconnecting-connection.ts';
-import { busMannerOf } from './bus-address.ts';
+import type { Addresses } from '../lookup.ts';
+import { busMannerOf, placesOf } from './bus-address.ts';
 
 /** Everything that this node needs of the bus. */
 export interface Bus {
@@ -38,6 +39,8 @@ export interface BusOptions {
   readonly signIn: () => BusSignIn;
   /** The secret is sent to a bus elsewhere without TLS too. */
   readonly inClear: boolean;
+  /** Finds the bus while DNS is away; left out: nothing does. */
+  readonly addresses?: Addresses;
   readonly inboxPrefix: string;
   /** How long a connect may take. */
   readonly waitMs: number;
@@ -60,7 +63,7 @@ const SUSPECT_MS = 500;
 
 /** Connects, and again for ever, with back-off and jitter. */
 export function openBus(options: BusOptions): Bus {
-  const { url, log, waitMs } = options;
+  const { url, log, waitMs, addresses } = options;
   let trouble = 'connecting';
   let told = '';
   // Servers that let everybody in refuse who signs in with what they do not know.
@@ -68,6 +71,7 @@ export function openBus(options: BusOptions): Bus {
   const kept = new ReconnectingConnection({
     servers: [url],
     follows: (server) => options.signIn().jwt !== undefined || busMannerOf(url, options.inClear, []).follows(server),
+    ...(addresses && { find: (servers) => placesOf(servers, addresses) }),
     firstRetryMs: FIRST_RETRY_MS,
     lastRetryMs: LAST_RETRY_MS,
     connecting: (servers) => {

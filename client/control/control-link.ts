@@ -49,15 +49,17 @@ export class ControlLink {
   readonly #relayRenewal = new RelayRenewal();
 
   constructor(options: ControlOptions) {
-    const { config, clock, log } = options;
+    const { config, addresses, clock, log } = options;
     this.#options = options;
     this.#config = config;
-    this.#api = new PlaneApi(config.server, config.deviceToken, this.#ending.signal);
+    this.#api = new PlaneApi(config.server, config.deviceToken, this.#ending.signal, {
+      ...(addresses && { lookup: addresses.lookup }),
+    });
     this.#keeper = new GraphKeeper(options.file.read());
     this.#fetches = new GraphFetches((why) => this.#fetch(why), clock);
     this.#pulse = new Pulse(
       () => this.#beat(),
-      () => beatIntervalMs(this.#standing),
+      () => this.#beatIntervalMs,
       clock,
     );
     this.#bus = new PlaneBus(
@@ -65,6 +67,7 @@ export class ControlLink {
         config: () => this.#config,
         waitMs: options.busWaitMs,
         inClear: options.busInClear === true,
+        ...(addresses && { addresses }),
         log,
         ending: this.#ending.signal,
         locate: () => this.#api.busAccess(),
@@ -150,7 +153,7 @@ export class ControlLink {
   async reaches(): Promise<boolean> {
     const enough = AbortSignal.any([this.#ending.signal, AbortSignal.timeout(REACH_MS)]);
     try {
-      await new PlaneApi(this.#config.server, undefined, enough, true).discovery();
+      await new PlaneApi(this.#config.server, undefined, enough, { isAnew: true }).discovery();
     } catch (error) {
       if (!(error instanceof PlaneRefusal)) return false;
     }
@@ -325,9 +328,11 @@ export class ControlLink {
     this.#options.onStanding(standing, detail);
     // It is not here to the control plane until it says so: by the bus at once, without one over the API soon.
     const isWithoutBus = standing === 'ready' && !this.#bus.isUp;
-    this.#pulse.soon(
-      Math.min(beatIntervalMs(standing), isWithoutBus ? this.#options.busWaitMs : Number.POSITIVE_INFINITY),
-    );
+    this.#pulse.soon(Math.min(this.#beatIntervalMs, isWithoutBus ? this.#options.busWaitMs : Number.POSITIVE_INFINITY));
+  }
+
+  get #beatIntervalMs(): number {
+    return beatIntervalMs(this.#standing, this.#heartbeats.wire);
   }
 
   #heard(): void {

@@ -2,6 +2,7 @@ import type { Clock, Log } from '../../core/base/ports.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
 import type { NodeConfig } from '../enrol/node-config.ts';
+import type { Addresses } from '../lookup.ts';
 import type { BusMessage } from './bus.ts';
 import type { GraphFile } from './graph-file.ts';
 import type { HeartbeatReport } from './heartbeats.ts';
@@ -16,6 +17,8 @@ export interface ControlOptions {
   readonly busWaitMs: number;
   /** The credential goes to a bus elsewhere without TLS too. */
   readonly busInClear?: boolean;
+  /** Finds control plane and bus; left out: by DNS alone. */
+  readonly addresses?: Addresses;
   readonly clock: Clock;
   readonly log: Log;
   saveConfig(config: NodeConfig): void;

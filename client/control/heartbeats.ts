@@ -1,3 +1,4 @@
+import { commonWire } from '../../core/model/wire.ts';
 import type { PlaneApi } from '../enrol/plane-api.ts';
 import type { PlaneBus } from './plane-bus.ts';
 
@@ -16,8 +17,8 @@ export type HeartbeatAnswer = {
   | { readonly by: 'http'; readonly hasChanged: boolean }
 );
 
-/** Heartbeats from one whole report to the next: a control plane that was restarted has forgotten them. */
-const REPORT_ALL_EVERY = 20;
+/** Heartbeats from one whole report to the next, some 10 minutes: a control plane that was restarted has forgotten them. */
+const REPORT_ALL_EVERY = 40;
 
 /** Heartbeats on the bus after which another machine that showed itself no more counts as gone. */
 const GONE_AFTER = 6;
@@ -25,18 +26,19 @@ const GONE_AFTER = 6;
 /** Heartbeats over the bus, and over HTTP where the bus does not answer. */
 export class Heartbeats {
   readonly #bus: Pick<PlaneBus, 'isUp' | 'beat'>;
-  readonly #api: Pick<PlaneApi, 'heartbeat'>;
+  readonly #api: Pick<PlaneApi, 'heartbeat' | 'wire'>;
   readonly #reportOf: ((all: boolean) => HeartbeatReport) | undefined;
   #count = 0;
   /** Heartbeats since the last one of whose process the control plane said that another took its place. */
   #sinceSuperseded = GONE_AFTER;
   /** Revision that HTTP heartbeats named last. */
   #httpVersion: number | undefined;
+  #wire: number | undefined;
 
   /** @param reportOf what changed, or all of it */
   constructor(
     bus: Pick<PlaneBus, 'isUp' | 'beat'>,
-    api: Pick<PlaneApi, 'heartbeat'>,
+    api: Pick<PlaneApi, 'heartbeat' | 'wire'>,
     reportOf: ((all: boolean) => HeartbeatReport) | undefined,
   ) {
     this.#bus = bus;
@@ -50,6 +52,11 @@ export class Heartbeats {
    */
   get isKeyShared(): boolean {
     return this.#sinceSuperseded < GONE_AFTER;
+  }
+
+  /** The version of the wire that is spoken with who answered the last heartbeat; undefined before it. */
+  get wire(): number | undefined {
+    return this.#wire;
   }
 
   /** @param mark of the graph that is held @throws PlaneRefusal or PlaneAway */
@@ -70,6 +77,7 @@ export class Heartbeats {
     }
     if (answer?.version === undefined) return undefined;
     report.taken();
+    this.#wire = commonWire(answer.wire);
     const next = answer.mark !== undefined && { mark: answer.mark };
     return { by: 'bus', version: answer.version, ...next, checkpoint: answer.checkpoint ?? null };
   }
@@ -78,6 +86,7 @@ export class Heartbeats {
     const report = this.#report(false);
     const { version, checkpoint = null } = await this.#api.heartbeat(report.content);
     report.taken();
+    this.#wire = this.#api.wire;
     const hasChanged = this.#httpVersion !== undefined && this.#httpVersion !== version;
     this.#httpVersion = version;
     return { by: 'http', hasChanged, checkpoint };

@@ -1,8 +1,6 @@
-import path from 'node:path';
 import type { StoredNote } from '../../core/audit/witness.ts';
 import { ifIs, integer, json, object, text } from '../../core/base/shape.ts';
-import { replacePrivateFile } from '../enrol/private-file.ts';
-import { readRegular } from '../if-readable.ts';
+import { StateFile } from '../enrol/state-file.ts';
 
 /** Why a checkpoint was refused. */
 export interface Refused {
@@ -32,10 +30,14 @@ const fileShape = json(
 
 /** The last checkpoint of the audit log that this node verified, on disk: a later log has to hold it. */
 export class LogFile {
-  readonly name: string;
+  readonly #file: StateFile;
 
-  constructor(directory: string) {
-    this.name = path.join(directory, 'audit-log.json');
+  constructor(directory: string | undefined) {
+    this.#file = new StateFile(directory, 'audit-log.json');
+  }
+
+  get name(): string {
+    return this.#file.name;
   }
 
   /**
@@ -47,7 +49,7 @@ export class LogFile {
   read(): LogRecord | undefined {
     let held: string;
     try {
-      held = readRegular(this.name);
+      held = this.#file.read();
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw error;
@@ -60,6 +62,6 @@ export class LogFile {
 
   write({ kept, ...others }: LogRecord): void {
     const key = kept && Buffer.from(kept.key).toString('base64');
-    replacePrivateFile(this.name, `${JSON.stringify({ ...others, kept: kept && { ...kept, key } }, null, 2)}\n`);
+    this.#file.replace(`${JSON.stringify({ ...others, kept: kept && { ...kept, key } }, null, 2)}\n`);
   }
 }

@@ -8,6 +8,7 @@ import { nodeKeyOf } from '../../net/bus/node-key.ts';
 import { agree, importPrivateKey, type KeyPair } from '../../net/seal/x25519.ts';
 import type { NodeConfig } from '../enrol/node-config.ts';
 import type { BusAccess } from '../enrol/plane-api.ts';
+import type { Addresses } from '../lookup.ts';
 import { type Bus, type BusMessage, type BusSignIn, openBus } from './bus.ts';
 import { ControlSeals } from './seals.ts';
 
@@ -17,6 +18,8 @@ export interface PlaneBusOptions {
   readonly waitMs: number;
   /** The credential goes to a bus elsewhere without TLS too. */
   readonly inClear: boolean;
+  /** Finds the bus; left out: by DNS alone. */
+  readonly addresses?: Addresses;
   readonly log: Log;
   readonly ending: AbortSignal;
   /** Where the API says that the bus is, and what to sign in with. */
@@ -123,12 +126,13 @@ export class PlaneBus {
   }
 
   #connect(): Bus {
-    const { config, waitMs, inClear, log, onUp, onDown } = this.#options;
+    const { config, waitMs, inClear, addresses, log, onUp, onDown } = this.#options;
     const { id, signalingUrl } = config();
     return openBus({
       url: signalingUrl,
       signIn: () => this.#signIn(),
       inClear,
+      ...(addresses && { addresses }),
       inboxPrefix: `_INBOX.${id}`,
       waitMs,
       subjects: [this.#ownSubject('graph'), this.#ownSubject('signal')],

@@ -1,3 +1,5 @@
+import { heartbeatTimes } from '../../core/model/heartbeat-times.ts';
+
 /** Where this node stands with the control plane. */
 export type Standing =
   /** Nothing heard yet in this process. */
@@ -35,15 +37,14 @@ export const STANDING_BY_REFUSAL: Readonly<Record<string, Standing>> = {
   unauthenticated: 'removed',
 };
 
-/** Milliseconds from one heartbeat to the next. */
-const BEAT_MS = 30_000;
-/** The same while this node waits to be let in. */
+/** Milliseconds from one heartbeat to the next while this node waits to be let in. */
 const WAITING_BEAT_MS = 10_000;
 
 export function isShutOut(standing: Standing): boolean {
   return standing !== 'ready' && standing !== 'unknown';
 }
 
-export function beatIntervalMs(standing: Standing): number {
-  return isShutOut(standing) ? WAITING_BEAT_MS : BEAT_MS;
+/** @param wire the version of the wire that is spoken; undefined before the first answer */
+export function beatIntervalMs(standing: Standing, wire: number | undefined): number {
+  return isShutOut(standing) ? WAITING_BEAT_MS : heartbeatTimes(wire).interval;
 }

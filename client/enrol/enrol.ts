@@ -12,11 +12,12 @@ import { withRouteSettings } from '../routes/route-settings.ts';
 import type { Invitation } from './join-link.ts';
 import { provenKey } from './key-proof.ts';
 import { type NodeConfig, nodeConfigFile, readNodeConfig, writeNodeConfig } from './node-config.ts';
-import { PlaneApi, PlaneRefusal, type Registered } from './plane-api.ts';
+import { askPatiently, PlaneApi, PlaneRefusal, type Registered } from './plane-api.ts';
 import { replacePrivateFile } from './private-file.ts';
 
 export interface EnrolOptions extends Invitation {
-  readonly directory: string;
+  /** Left out: nothing is written, and an interrupted one spends another use of the token when it is repeated. */
+  readonly directory?: string;
   /** Given by the user, or the host name; a sub-agent without one gets its own. */
   readonly name?: string;
   /** Takes the name that the control plane proposes where this one is taken. */
@@ -28,10 +29,16 @@ export interface EnrolOptions extends Invitation {
   readonly labels?: Readonly<Record<string, string>>;
   /** Deleted by the control plane once it has been offline for a while. */
   readonly ephemeral?: boolean;
+  /** OIDC token of this workload for the control plane at `server`, where the join token asks for one. */
+  readonly identity?: string;
   /** Forgets the node that the directory holds. */
   readonly force: boolean;
   /** CIDRs beyond the private ones that this node routes; left out: as before. */
   readonly acceptRoutes?: readonly string[];
+  /** How often a control plane is asked that does not answer in time; once unless given. */
+  readonly tries?: number;
+  /** Ends the requests to the control plane. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Enrolled {
@@ -51,21 +58,23 @@ export interface Enrolled {
  * @throws MeshError, PlaneRefusal or PlaneAway; nothing was spent unless the control plane answered.
  */
 export async function enrol(options: EnrolOptions): Promise<Enrolled> {
-  const { directory, server } = options;
+  const { directory, server, tries = 1 } = options;
   requireJoinToken(options.token);
   const token = withoutAddress(options.token);
-  const held = options.force ? undefined : readNodeConfig(directory);
-  if (held && originOf(held.server) !== originOf(server)) {
+  const held = options.force || directory === undefined ? undefined : readNodeConfig(directory);
+  if (held && directory !== undefined && originOf(held.server) !== originOf(server)) {
     throw new MeshError(
       'conflict',
       `${nodeConfigFile(directory)} belongs to ${held.server}. Give --force to forget that node, or another --config-dir.`,
     );
   }
-  const api = new PlaneApi(server, token);
-  const { controlKey } = await api.discovery();
+  const api = new PlaneApi(server, token, options.signal);
+  const { controlKey } = await askPatiently(() => api.discovery(), tries);
   checkFingerprint(token, controlKey, server);
   const pair = held ? keyPairOf(Buffer.from(held.privateKey, 'base64')) : draftKey(directory, options.force);
-  const { answer, takenName } = await registered(api, options, held, provenKey(pair, token, controlKey));
+  const proven = provenKey(pair, token, controlKey);
+  // The same key again spends no second use of the token.
+  const { answer, takenName } = await askPatiently(() => registered(api, options, held, proven), tries);
   const config: NodeConfig = {
     server,
     id: answer.id,
@@ -84,8 +93,10 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
   if (config.controlKey !== controlKey) {
     throw new MeshError('unavailable', `${server} named two different control keys: try again.`);
   }
-  writeNodeConfig(directory, config);
-  rmSync(draftFile(directory), { force: true });
+  if (directory !== undefined) {
+    writeNodeConfig(directory, config);
+    rmSync(draftFile(directory), { force: true });
+  }
   return {
     ...{ config, phase: answer.phase, address: answer.address },
     ...(takenName !== undefined && { takenName }),
@@ -103,7 +114,7 @@ type RouteSettings = Pick<NodeConfig, 'acceptRoutes' | 'carriedBlock' | 'probati
 
 /** A node that registers again in its directory routes what it routed. */
 async function routeSettings(
-  directory: string,
+  directory: string | undefined,
   held: NodeConfig | undefined,
   given?: readonly string[],
 ): Promise<RouteSettings> {
@@ -143,8 +154,12 @@ async function registered(
   held: NodeConfig | undefined,
   proven: ReturnType<typeof provenKey>,
 ): Promise<{ readonly answer: Registered; readonly takenName?: string }> {
-  const { platform, hostname, version, labels, ephemeral } = options;
-  const asked = { ...(labels && { labels }), ...(ephemeral && { ephemeral: true as const }) };
+  const { platform, hostname, version, labels, ephemeral, identity } = options;
+  const asked = {
+    ...(labels && { labels }),
+    ...(ephemeral && { ephemeral: true as const }),
+    ...(identity && { identity }),
+  };
   const wanted = held?.name ?? (options.name === undefined ? undefined : normalizeName(options.name));
   let name = wanted;
   for (let left = NAME_TRIES; ; ) {
@@ -175,7 +190,8 @@ function draftFile(directory: string): string {
   return path.join(directory, 'node.key');
 }
 
-function draftKey(directory: string, fresh: boolean): KeyPair {
+function draftKey(directory: string | undefined, fresh: boolean): KeyPair {
+  if (directory === undefined) return generateKeyPair();
   if (!fresh) {
     try {
       return keyPairOf(Buffer.from(readRegular(draftFile(directory)), 'base64'));

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '../../core/base/errors.ts';
-import { type Infer, instant, json, list, Mismatch, object, text } from '../../core/base/shape.ts';
+import { type Infer, instant, json, list, Mismatch, object, oneOf, text } from '../../core/base/shape.ts';
 import { unreadable } from '../../core/base/unreadable.ts';
 import { parseCidr } from '../../core/model/cidr.ts';
 import { isPublicKey } from '../../core/model/public-key.ts';
@@ -51,6 +51,8 @@ const nodeConfigShape = object(
     probationBlock: cidr,
     /** Block whose route cut this node off from its control plane. */
     withdrawnBlock: cidr,
+    /** Its tunnel ends in the process of the node (`--userspace`); absent: in an interface of the host. */
+    tunnel: oneOf('userspace'),
   },
 );
 

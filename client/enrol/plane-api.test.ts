@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from 'vitest';
 import { WIRE_TEXT } from '../../core/model/wire.ts';
 import { testCertificate } from '../../net/nats/test-certificate.ts';
-import { PlaneApi, PlaneAway, PlaneRefusal } from './plane-api.ts';
+import { askPatiently, PlaneApi, PlaneAway, PlaneRefusal } from './plane-api.ts';
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -73,7 +73,7 @@ describe('the API of the control plane, as a node calls it', () => {
       }),
     );
     const [kept, anew] = [false, true].map(
-      (is) => new PlaneApi(`http://127.0.0.1:${port}`, 'mesh-dev-x', undefined, is),
+      (is) => new PlaneApi(`http://127.0.0.1:${port}`, 'mesh-dev-x', undefined, { isAnew: is }),
     );
     for (const api of [kept, kept, anew, anew]) await api?.rename('a');
     expect(ports[1]).toBe(ports[0]);
@@ -192,5 +192,41 @@ describe('the API of the control plane, as a node calls it', () => {
     const port = await listening(createTlsServer(testCertificate, (_, response) => response.end('{"name":"x"}')));
     const text = 'https://127.0.0.1:PORT does not answer (DEPTH_ZERO_SELF_SIGNED_CERT)';
     expect(await failure(new PlaneApi(`https://127.0.0.1:${port}`).rename('x'))).toEqual({ isAway: true, text });
+  });
+});
+
+describe('a control plane that does not answer in time', () => {
+  /** Fails so often before it answers; tells how often it was asked. */
+  function answering(failures: number, error: Error) {
+    let asked = 0;
+    const ask = async () => {
+      asked += 1;
+      if (asked <= failures) throw error;
+      return asked;
+    };
+    return { ask, asked: () => asked };
+  }
+
+  test('is asked again, so often and no more', async () => {
+    const late = new PlaneAway('late', true);
+    expect(await askPatiently(answering(2, late).ask, 3)).toBe(3);
+    const never = answering(9, late);
+    await expect(askPatiently(never.ask, 3)).rejects.toBe(late);
+    expect(never.asked()).toBe(3);
+  });
+
+  test.each([new PlaneAway('refused the connection'), new PlaneRefusal(403, 'forbidden', 'no')])(
+    'is another one than one that fails at once: %s',
+    async (error) => {
+      const failing = answering(1, error);
+      await expect(askPatiently(failing.ask, 3)).rejects.toBe(error);
+      expect(failing.asked()).toBe(1);
+    },
+  );
+
+  test('is told from one that refuses the connection', async () => {
+    const port = await listening(createServer());
+    for (const server of servers.splice(0)) await new Promise((resolve) => server.close(resolve));
+    await expect(new PlaneApi(`http://127.0.0.1:${port}`).discovery()).rejects.toMatchObject({ isLate: false });
   });
 });

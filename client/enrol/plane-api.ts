@@ -20,6 +20,8 @@ import { parseCidr } from '../../core/model/cidr.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
 import { commonWire, WIRE_HEADER, WIRE_TEXT, wireMismatch } from '../../core/model/wire.ts';
 import { takenGraphShape } from '../graph-shape.ts';
+import { type Lookup, socketLookup } from '../lookup.ts';
+import type { CountedUse } from '../sandbox/egress-report.ts';
 
 /** The control plane answered no, in one line whatever it sent. `code` is that of its problem body, `unknown` when something else answered. */
 export class PlaneRefusal extends Error {
@@ -40,9 +42,22 @@ export class PlaneRefusal extends Error {
 /** The control plane was not reached, or what came back was not from it. */
 export class PlaneAway extends Error {
   override readonly name = 'PlaneAway';
+  /** It may be there, and did not answer in time. */
+  readonly isLate: boolean;
 
-  constructor(message: string) {
+  constructor(message: string, isLate = false) {
     super(visibleLine(message));
+    this.isLate = isLate;
+  }
+}
+
+/** Asks a control plane again that was too busy to answer in time. Only for what may be asked twice. */
+export async function askPatiently<T>(ask: () => Promise<T>, tries: number): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (tries <= 1 || !(error instanceof PlaneAway) || !error.isLate) throw error;
+    return askPatiently(ask, tries - 1);
   }
 }
 
@@ -98,6 +113,7 @@ const renamedShape = where(
 );
 const rotatedShape = object({ deviceToken: line }, { busJwt: line });
 const busAccessShape = object({ signalingUrl: line }, { busJwt: line });
+const reportedShape = object({ reported: integer() });
 const deletedShape = object({ deleted: line });
 
 export type Registered = Infer<typeof registeredShape>;
@@ -114,6 +130,14 @@ export interface RegisterRequest {
   /** A control plane that does not know what is asked for says so. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly ephemeral?: true;
+  readonly identity?: string;
+}
+
+interface PlaneApiOptions {
+  /** Each call looks the name up and connects, and uses no connection that is there. */
+  readonly isAnew?: boolean;
+  /** Finds the control plane; left out: by DNS alone. */
+  readonly lookup?: Lookup;
 }
 
 /** The HTTP side of the control plane, for one node. Methods throw PlaneRefusal or PlaneAway, nothing else. */
@@ -121,16 +145,19 @@ export class PlaneApi {
   readonly server: string;
   #token: string | undefined;
   readonly #signal: AbortSignal | undefined;
-  readonly #isAnew: boolean;
+  readonly #options: PlaneApiOptions;
   /** The version of the wire that is spoken, as of the last answer. */
   #wire: number | undefined;
 
-  /** @param isAnew each call looks the name up and connects, and uses no connection that is there */
-  constructor(server: string, token?: string, signal?: AbortSignal, isAnew = false) {
+  constructor(server: string, token?: string, signal?: AbortSignal, options: PlaneApiOptions = {}) {
     this.server = server;
     this.#token = token;
     this.#signal = signal;
-    this.#isAnew = isAnew;
+    this.#options = options;
+  }
+
+  get wire(): number | undefined {
+    return this.#wire;
   }
 
   /** For the calls from now on. */
@@ -186,6 +213,16 @@ export class PlaneApi {
     return this.#call('PATCH', '/api/v1/devices/self', renamedShape, { body: { name } });
   }
 
+  /** Reports attempts of a sandbox to reach something outside of the overlay. */
+  reportEgress(uses: readonly CountedUse[]) {
+    return this.#call('POST', '/api/v1/devices/self/egress', reportedShape, { body: { uses } });
+  }
+
+  /** Reports what isolates a sandbox. */
+  reportSandbox(about: { readonly isolation: string }) {
+    return this.#call('POST', '/api/v1/devices/self/egress', reportedShape, { body: { uses: [], ...about } });
+  }
+
   /** Removes this device. */
   leave() {
     return this.#call('DELETE', '/api/v1/devices/self', deletedShape);
@@ -225,10 +262,10 @@ export class PlaneApi {
       body,
       this.#signal ? AbortSignal.any([timeout, this.#signal]) : timeout,
     ).catch((error: unknown) => {
-      throw new PlaneAway(`${this.server} does not answer (${reasonOf(error)})`);
+      throw new PlaneAway(`${this.server} does not answer (${reasonOf(error)})`, timeout.aborted);
     });
     const answer = await readJson(response).catch((error: unknown) => {
-      throw new PlaneAway(`${this.server} broke off its answer (${reasonOf(error)})`);
+      throw new PlaneAway(`${this.server} broke off its answer (${reasonOf(error)})`, timeout.aborted);
     });
     const status = response.statusCode ?? 0;
     if (status < 200 || status > 299) {
@@ -252,13 +289,15 @@ export class PlaneApi {
   /** By node:http, not by fetch: that alone would hold 5 MB in a node that idles. It follows no redirect. */
   #send(method: string, path: string, headers: Record<string, string>, body: object | undefined, signal: AbortSignal) {
     return new Promise<IncomingMessage>((resolve, reject) => {
+      const { isAnew = false, lookup } = this.#options;
       const url = new URL(path, this.server);
       const client = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http');
       const text = body && JSON.stringify(body);
       const request = client.request(url, {
         method,
         signal,
-        ...(this.#isAnew && { agent: false }),
+        ...(isAnew && { agent: false }),
+        ...(lookup && { lookup: socketLookup(lookup) }),
         headers: {
           ...headers,
           ...(text !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),

@@ -2,6 +2,7 @@ import { hasEnded } from '../../core/base/time.ts';
 import { parseCidr } from '../../core/model/cidr.ts';
 import type { FirewallEntry, FirewallRules } from '../../core/model/graph.ts';
 import { isPort } from '../../net/host-port.ts';
+import { placesOf } from '../places.ts';
 import { RELAY_ENDPOINTS } from '../relay-endpoints.ts';
 import { type OwnAddress, parseOwnAddress } from './own-address.ts';
 
@@ -41,9 +42,16 @@ const FAMILIES = { 4: { inet: 'inet', icmp: 'icmp' }, 6: { inet: 'inet6', icmp: 
 
 /** How the rules of an overlay, which is of one family, speak of it. */
 function wordsOf(own: OwnAddress) {
-  const { family } = parseOwnAddress(own).host;
-  return { family, ...FAMILIES[family], ...own };
+  const { family } = parseOwnAddress(own);
+  const places = placesOf(own);
+  const address = anyOf(places.map((place) => place.address));
+  return { family, ...FAMILIES[family], address, cidr: anyOf(places.map((place) => place.cidr)) };
 }
+
+function anyOf(texts: readonly string[]): string {
+  return texts.length === 1 ? texts.join('') : `{ ${texts.join(', ')} }`;
+}
+
 type Words = ReturnType<typeof wordsOf>;
 
 /** Peers that are permitted the same share one table and one rule. */

@@ -14,6 +14,13 @@ const tcp = (address: string, from: number, to = from): FirewallEntry => ({
   to,
 });
 
+it('names both addresses and both blocks while the network of a node is renumbered', () => {
+  const own = { ...OWN, former: { address: '10.95.0.1', cidr: '10.95.0.0/24' } };
+  const text = renderPf('utun96', own, { in: [tcp('10.96.0.3', 80)], out: [] }, NOW);
+  expect(text).toContain('from <mesh_in4_0> to { 10.96.0.1, 10.95.0.1 } port 80 keep state');
+  expect(text).toContain('block drop in quick on ! lo0 inet from { 10.96.0.0/24, 10.95.0.0/24 } to any');
+});
+
 it('writes one rule and one table for peers that are permitted the same, and none for another family', () => {
   const rules: FirewallRules = {
     in: [

@@ -6,7 +6,7 @@ export const PASSED = '6d65:7368';
 /** Neighbor discovery of IPv6 goes to and from addresses of its own; it is no connection. */
 export const NEIGHBOURS = 'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept\n';
 
-/** Holds this node's address while an agent renews it. Without it no packet comes from the overlay or goes to it. */
+/** Holds this node's addresses while an agent renews them. Without them no packet comes from the overlay or goes to it. */
 export const OWN_ADDRESS = 'own_address';
 /** Priority in conntrack's names: the connection is known (-200), no address is translated yet (-100). */
 const BEFORE_TRANSLATION = 'mangle';
@@ -23,9 +23,10 @@ const FAMILIES = { 4: { ip: 'ip', type: 'ipv4_addr' }, 6: { ip: 'ip6', type: 'ip
  * @param overlay the interface, quoted
  */
 export function renderAddressRules(overlay: string, own: OwnAddress, leaseMs: number, isGuarded: boolean): string {
-  const { ip, type, address, block } = wordsOf(own);
+  const { ip, type, addresses, block } = wordsOf(own);
+  const elements = addresses.map((address) => `${address} timeout ${leaseMs}ms`).join(', ');
   const pass = isGuarded ? `meta priority set ${PASSED} accept` : 'accept';
-  return `set ${OWN_ADDRESS} { type ${type}; flags timeout; elements = { ${address} timeout ${leaseMs}ms } }
+  return `set ${OWN_ADDRESS} { type ${type}; flags timeout; elements = { ${elements} } }
 chain from_overlay {
 ${ip} daddr @${OWN_ADDRESS} ${pass}
 ${NEIGHBOURS.replace('accept', pass)}drop
@@ -50,15 +51,20 @@ ${NEIGHBOURS}drop
 `;
 }
 
-/** A transaction that gives the own address its whole time again; it may have gone. Packets see either, never none. */
+/** A transaction that gives the own addresses their whole time again; they may have gone. Packets see either, never none. */
 export function renderRenewal(table: string, own: OwnAddress, leaseMs: number): string {
-  const { address } = wordsOf(own);
-  const element = (more = '') => `element inet ${table} ${OWN_ADDRESS} { ${address}${more} }\n`;
+  const { addresses } = wordsOf(own);
+  const element = (more = '') =>
+    `element inet ${table} ${OWN_ADDRESS} { ${addresses.map((address) => address + more).join(', ')} }\n`;
   // Linux before 6.12 gives an element that is there no other time.
   return `add ${element()}delete ${element()}add ${element(` timeout ${leaseMs}ms`)}`;
 }
 
 function wordsOf(own: OwnAddress) {
-  const { host, block } = parseOwnAddress(own);
-  return { ...FAMILIES[host.family], address: formatRange(host), block: formatRange(block) };
+  const { family, hosts, blocks } = parseOwnAddress(own);
+  return { ...FAMILIES[family], addresses: hosts.map(formatRange), block: anyOf(blocks.map(formatRange)) };
+}
+
+function anyOf(texts: readonly string[]): string {
+  return texts.length === 1 ? texts.join('') : `{ ${texts.join(', ')} }`;
 }

@@ -207,3 +207,11 @@ it.each([
 it.each(['', 'a b', 'a"; flush ruleset; "', 'sixteen-letters-', '../x', 'ä'])('takes no interface named %j', (name) => {
   expect(() => rendered(NOTHING, OWN, name)).toThrow('is no name of an interface');
 });
+
+it('lets both addresses of a node through while its network is renumbered, and renews both', () => {
+  const own = { ...OWN, former: { address: '10.95.0.1', cidr: '10.95.0.0/24' } };
+  const text = rendered(NOTHING, own);
+  expect(text).toContain('elements = { 10.96.0.1 timeout 60000ms, 10.95.0.1 timeout 60000ms } }');
+  expect(text).toContain('ip saddr { 10.96.0.0-10.96.0.255, 10.95.0.0-10.95.0.255 } drop');
+  expect(renewal('mesh0', own, 60_000)).toContain('{ 10.96.0.1 timeout 60000ms, 10.95.0.1 timeout 60000ms }');
+});

@@ -1,20 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import type { LookupAddress } from 'node:dns';
-import { lookup } from 'node:dns/promises';
 import { networkInterfaces } from 'node:os';
 import type { Log } from '../../core/base/ports.ts';
 import type { IpRange } from '../../core/model/cidr.ts';
 import { isPort } from '../../net/host-port.ts';
 import { decodeStun } from '../../net/stun/message.ts';
 import { type Family, familyOf } from '../family.ts';
+import type { Lookup } from '../lookup.ts';
 import { type Candidate, isUsableAddress, priorityOf } from '../paths/ice/candidate.ts';
-import { runProgram } from '../run-program.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import { Gatherer } from './gatherer.ts';
 import { hostCandidates } from './host-candidates.ts';
-import { removeSharingRules, sharingRules } from './rules.ts';
-import { isPortShared, selfTestAnswer } from './self-test.ts';
-import { openPortSockets, type PortSockets } from './sockets.ts';
+import type { OpenSharedPort, SharedPort } from './shared-port.ts';
 
 /** How often this host's addresses are looked at, should nobody tell of a change. */
 const LOOK_MS = 3_000;
@@ -30,6 +26,7 @@ const MAX_SERVERS = 3;
 const DEFAULT_STUN_PORT = 3478;
 
 export interface IcePortOptions {
+  readonly openPort: OpenSharedPort;
   readonly interfaceName: string;
   readonly wireguardPort: number;
   /** Blocks whose addresses are inside the tunnel. */
@@ -37,6 +34,7 @@ export interface IcePortOptions {
   /** Milliseconds; must not jump. */
   readonly now: () => number;
   readonly log: Log;
+  readonly lookup: Lookup;
   /** STUN that answers no question of the port itself. */
   readonly onDatagram: (bytes: Uint8Array, from: Endpoint) => void;
   /** The addresses that peers may know, or whether the port is shared, changed. */
@@ -52,7 +50,7 @@ export interface IcePortOptions {
 export class IcePort {
   readonly #options: IcePortOptions;
   readonly #gatherer = new Gatherer(randomBytes);
-  #sockets: PortSockets | undefined;
+  #shared: SharedPort | undefined;
   #obstacle: string | null = null;
   #hosts: readonly Candidate[] = [];
   #serverNames: readonly string[] = [];
@@ -69,10 +67,13 @@ export class IcePort {
 
   static async open(options: IcePortOptions): Promise<IcePort> {
     const port = new IcePort(options);
-    port.#sockets = await openPortSockets(
-      (bytes, { address, port: from }) => port.#receive(bytes, { address, port: from }),
-      options.log,
-    );
+    const { interfaceName, wireguardPort, log } = options;
+    port.#shared = await options.openPort({
+      interfaceName,
+      wireguardPort,
+      log,
+      onDatagram: (bytes, { address, port: from }) => port.#receive(bytes, { address, port: from }),
+    });
     await port.#share();
     port.#hosts = port.#look();
     port.#looker = setInterval(() => port.#watch(), LOOK_MS);
@@ -109,7 +110,7 @@ export class IcePort {
 
   /** Leaves from WireGuard's port. */
   send(to: Endpoint, bytes: Uint8Array): void {
-    if (!this.#isClosed) this.#sockets?.send(to, bytes);
+    if (!this.#isClosed) this.#shared?.send(to, bytes);
   }
 
   /** Something speaks against the port or the addresses: both are looked at now. */
@@ -140,16 +141,15 @@ export class IcePort {
     clearInterval(this.#looker);
     clearTimeout(this.#timer);
     await this.#testing;
-    await this.#sockets?.close();
-    await removeSharingRules(this.#options.interfaceName);
+    await this.#shared?.close();
   }
 
-  #receive(bytes: Buffer, from: Endpoint): void {
+  #receive(bytes: Uint8Array, from: Endpoint): void {
     const message = decodeStun(bytes);
     if (!message || this.#isClosed) return;
-    const answer = selfTestAnswer(message, from);
+    const answer = this.#shared?.answerOf(message, from);
     if (answer) {
-      this.#sockets?.send(from, answer);
+      this.#shared?.send(from, answer);
       return;
     }
     const isMappingChanged = this.#gatherer.receive(message, this.#options.now());
@@ -160,24 +160,11 @@ export class IcePort {
     }
   }
 
-  /** Puts the rules in force and tries whether they do what they should. */
+  /** Shares the port and tells people why it is not, once. */
   async #share(): Promise<void> {
-    const { interfaceName, wireguardPort } = this.#options;
     const before = this.#obstacle;
     this.#testedAt = this.#options.now();
-    const stdin = sharingRules(interfaceName, wireguardPort, this.#sockets?.port ?? 0);
-    const { code, stderr } = await runProgram('nft', ['-f', '-'], { stdin });
-    if (code === 0) {
-      const isShared = await isPortShared(wireguardPort);
-      this.#obstacle = isShared
-        ? null
-        : `STUN to UDP port ${wireguardPort} of this host does not reach the agent: see whether another firewall table drops it.`;
-    } else {
-      const [reason = ''] = stderr.trim().split('\n');
-      this.#obstacle = /ENOENT/.test(reason)
-        ? 'The program nft is missing: install nftables, so that the agent can share the port of WireGuard.'
-        : `nft refused the rules that share the port of WireGuard: ${reason}`;
-    }
+    this.#obstacle = (await this.#shared?.share()) ?? null;
     if (this.#obstacle !== null && this.#obstacle !== before)
       this.#options.log.warn({ obstacle: this.#obstacle }, 'Peers are reached by the relay only.');
   }
@@ -195,7 +182,7 @@ export class IcePort {
 
   async #testNow(): Promise<void> {
     this.#testedAt = this.#options.now();
-    if (this.#obstacle === null && (await isPortShared(this.#options.wireguardPort))) return;
+    if (this.#obstacle === null && (await this.#shared?.isShared())) return;
     const before = this.#obstacle;
     await this.#shareAgain();
     if (before === null && !this.#isClosed)
@@ -224,7 +211,7 @@ export class IcePort {
   async #resolve(): Promise<void> {
     this.#resolvedAt = this.#options.now();
     const names = this.#serverNames;
-    const found = await Promise.all(names.map(addressesOf));
+    const found = await Promise.all(names.map((name) => addressesOf(name, this.#options.lookup)));
     if (this.#isClosed || names !== this.#serverNames) return;
     const servers = found.flat();
     // Names that cannot be resolved are asked for again soon.
@@ -254,21 +241,12 @@ export class IcePort {
 }
 
 /** Returns the first address of each family of a host:port; none for any other text. */
-export async function addressesOf(name: string): Promise<readonly Endpoint[]> {
+export async function addressesOf(name: string, lookup: Lookup): Promise<readonly Endpoint[]> {
   const [, host = '', port] = /^\[?([^\]]+?)\]?(?::(\d+))?$/.exec(name) ?? [];
   const at = Number(port ?? DEFAULT_STUN_PORT);
-  const found = host !== '' && isPort(at) ? await allOf(host) : [];
+  const found = host !== '' && isPort(at) ? await lookup(host).catch(() => []) : [];
   return [4, 6].flatMap((family) => {
     const address = found.find((each) => each.family === family)?.address;
     return address === undefined ? [] : [{ address, port: at }];
   });
-}
-
-/** Empty for a name that does not resolve, and for other texts, for some of which the resolver throws. */
-async function allOf(host: string): Promise<readonly LookupAddress[]> {
-  try {
-    return await lookup(host, { all: true });
-  } catch {
-    return [];
-  }
 }

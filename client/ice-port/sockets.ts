@@ -17,12 +17,17 @@ export interface PortSockets {
   close(): Promise<void>;
 }
 
+/**
+ * @param wanted port number; 0 takes any that is free
+ * @throws Error with the system's code where it is taken
+ */
 export async function openPortSockets(
   onDatagram: (bytes: Buffer, from: Endpoint) => void,
   log: Log,
+  wanted = 0,
 ): Promise<PortSockets> {
   for (let tries = 1; ; tries++) {
-    const ipv4 = await open('udp4', 0, onDatagram, log);
+    const ipv4 = await open('udp4', wanted, onDatagram, log);
     const { port } = ipv4.address();
     try {
       const ipv6 = await open('udp6', port, onDatagram, log).catch((error: NodeJS.ErrnoException) => {
@@ -44,7 +49,7 @@ export async function openPortSockets(
       };
     } catch (error) {
       ipv4.close();
-      if (tries >= PORT_TRIES) throw error;
+      if (wanted !== 0 || tries >= PORT_TRIES) throw error;
     }
   }
 }

@@ -1,5 +1,5 @@
-import { createSocket } from 'node:dgram';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createSocket, type Socket as UdpSocket } from 'node:dgram';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { isPort } from '../../net/host-port.ts';
 import { readQuery, writeRejection, writeReply } from './message.ts';
 import type { Zone } from './zone.ts';
@@ -27,9 +27,45 @@ export interface ListenerOptions {
  * has it. @throws Error where the port is taken
  */
 export async function listenForQueries({ address, port, zone }: ListenerOptions): Promise<Listener> {
+  const tcp = createServer();
+  const udp = createSocket(address.includes(':') ? 'udp6' : 'udp4');
+  const { close } = answerQueries(udp, tcp, zone, (from) => from === address);
+  await new Promise<void>((resolve, reject) => {
+    tcp.once('error', reject);
+    tcp.listen({ host: address, port, exclusive: true }, resolve);
+  }).catch((error: unknown) => {
+    udp.close();
+    throw error;
+  });
+  const { port: bound } = tcp.address() as AddressInfo;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      udp.once('error', reject);
+      udp.bind({ address, port: bound, exclusive: true }, resolve);
+    });
+  } catch (error) {
+    udp.close();
+    tcp.close();
+    throw error;
+  }
+  return { port: bound, close };
+}
+
+/**
+ * Answers what arrives at two sockets, once they are bound.
+ *
+ * @param isOwn tells whether an address may ask
+ */
+export function answerQueries(
+  udp: UdpSocket,
+  tcp: Server,
+  zone: () => Zone,
+  isOwn: (from: string | undefined) => boolean,
+): Pick<Listener, 'close'> {
   const connections = new Set<Socket>();
-  const tcp = createServer((socket) => {
-    if (socket.remoteAddress !== address) return socket.destroy();
+  tcp.on('error', () => {});
+  tcp.on('connection', (socket) => {
+    if (!isOwn(socket.remoteAddress)) return socket.destroy();
     // All are of this host: whoever holds many keeps nobody out, for who was answered longest ago makes room.
     if (connections.size >= MAX_CONNECTIONS) {
       const [oldest] = connections;
@@ -43,39 +79,29 @@ export async function listenForQueries({ address, port, zone }: ListenerOptions)
       connections.add(socket);
     });
   });
-  await new Promise<void>((resolve, reject) => {
-    tcp.once('error', reject);
-    tcp.listen({ host: address, port, exclusive: true }, resolve);
-  });
-  tcp.on('error', () => {});
-  const { port: bound } = tcp.address() as AddressInfo;
-  const udp = createSocket(address.includes(':') ? 'udp6' : 'udp4');
+  udp.on('error', () => {});
   udp.on('message', (bytes, from) => {
-    const answer = from.address === address && isPort(from.port) ? respond(zone(), bytes) : undefined;
+    const answer = isOwn(from.address) && isPort(from.port) ? respond(zone(), bytes) : undefined;
     // Whoever does not get it asks again.
     if (answer) udp.send(answer, from.port, from.address, () => {});
   });
-  try {
-    await new Promise<void>((resolve, reject) => {
-      udp.once('error', reject);
-      udp.bind({ address, port: bound, exclusive: true }, resolve);
-    });
-  } catch (error) {
-    udp.close();
-    tcp.close();
-    throw error;
-  }
-  udp.on('error', () => {});
   return {
-    port: bound,
     async close() {
       for (const socket of connections) socket.destroy();
-      await Promise.all([
-        new Promise<void>((resolve) => udp.close(() => resolve())),
-        new Promise<void>((resolve) => tcp.close(() => resolve())),
-      ]);
+      await Promise.all([closed(udp), new Promise<void>((resolve) => tcp.close(() => resolve()))]);
     },
   };
+}
+
+/** Whoever made it may have closed it. */
+function closed(udp: UdpSocket): Promise<void> {
+  return new Promise((resolve) => {
+    try {
+      udp.close(resolve);
+    } catch {
+      resolve();
+    }
+  });
 }
 
 /** Each message has its length before it (RFC 1035, 4.2.2). One that is too long ends the connection. */

@@ -108,6 +108,7 @@ test('a host that cannot ask for some names alone gets the line for its own reso
   service.use(graph(['db']));
   await expect.poll(() => service.status.trouble).not.toBe('');
   expect(service.status.trouble).toContain('server=/prod.mesh.internal/127.0.0.1');
+  expect(service.status.trouble).toContain('put nameserver 127.0.0.1 first in /etc/resolv.conf');
   expect(service.status.server).not.toBeNull();
 });
 

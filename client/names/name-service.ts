@@ -180,6 +180,7 @@ async function firstHere(resolvers: readonly HostResolver[]): Promise<HostResolv
 function hintOf({ address, domain }: Route): string {
   return (
     `this host has no resolver that can be told of ${domain} alone (systemd-resolved, NetworkManager with dnsmasq, openresolv): ` +
-    `have yours ask ${address} for it, as dnsmasq does with server=/${domain}/${address}`
+    `have yours ask ${address} for it, as dnsmasq does with server=/${domain}/${address}, or put nameserver ${address} first in ` +
+    '/etc/resolv.conf, as --write-resolv-conf does until the node is stopped'
   );
 }

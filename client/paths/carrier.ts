@@ -3,7 +3,9 @@ import type { KeyPair } from '../../net/seal/x25519.ts';
 import type { RelayCosts } from '../../net/signal/relay-costs.ts';
 import { countOf, partsOf } from '../../platform/segments.ts';
 import type { Family } from '../family.ts';
+import type { Lookup } from '../lookup.ts';
 import { isInitiation, Loopback, type LoopbackPeer } from '../relay/loopback.ts';
+import type { OpenLoopbackLink } from '../relay/loopback-link.ts';
 import { type RelayPlace, Relays } from '../relay/relays.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import type { ConnectivityMetrics } from './connectivity.ts';
@@ -11,8 +13,11 @@ import type { RelayState } from './local-node.ts';
 
 /** STUN between agents begins with 0, WireGuard's packets with 1 to 4. */
 const STUN_FIRST_BYTE = 0;
+/** A packet of WireGuard that only says that its sender is there: nobody answers it. */
+const KEEPALIVE_BYTES = 32;
 
 interface CarrierOptions {
+  readonly openLink: OpenLoopbackLink;
   readonly keyPair: KeyPair;
   readonly wireguardPort: number;
   /** Preferred family of the loopback endpoints. */
@@ -20,6 +25,7 @@ interface CarrierOptions {
   /** Milliseconds; must not jump. */
   readonly now: () => number;
   readonly log: Log;
+  readonly lookup: Lookup;
   readonly onRelay: (state: RelayState) => void;
   /** A relay says that the credential of the graph is used up. */
   readonly onExpired: () => void;
@@ -30,6 +36,8 @@ interface CarrierOptions {
   readonly onMessage: (publicKey: string, bytes: Uint8Array) => void;
   /** Packets of the peer came by the relay. Called for each frame. */
   readonly onHeard: (publicKey: string) => void;
+  /** The first packet since the peer was heard went to it by the relay. */
+  readonly onUsed: (publicKey: string) => void;
   /** Tells whether a handshake that WireGuard begins with the peer is delayed until `sendInitiation`. */
   readonly isYielding: (publicKey: string) => boolean;
   /** WireGuard sends this packet to the loopback although the peer has a direct path. */
@@ -47,10 +55,12 @@ export class Carrier {
   readonly #directs = new Map<string, Endpoint>();
   /** Peers whose packets the relay may carry. */
   readonly #relayUsers = new Set<string>();
+  /** Peers to whom a packet went by the relay since they were heard. */
+  readonly #unanswered = new Set<string>();
   #notNegotiated = 0;
 
   private constructor(options: CarrierOptions, loopback: Loopback) {
-    const { keyPair, now, log, onRelay, onExpired, onCosts, onProbed } = options;
+    const { keyPair, now, log, lookup, onRelay, onExpired, onCosts, onProbed } = options;
     this.#options = options;
     this.#loopback = loopback;
     this.#relays = new Relays({
@@ -58,6 +68,7 @@ export class Carrier {
       now,
       random: Math.random,
       log,
+      lookup,
       relayIdOf: (publicKey) => loopback.peer(publicKey)?.relayId,
       publicKeyOf: (relayId) => loopback.peerOfRelayId(relayId)?.publicKey,
       onState: () => onRelay(this.relayState),
@@ -69,8 +80,9 @@ export class Carrier {
   }
 
   static async open(options: CarrierOptions): Promise<Carrier> {
-    const { wireguardPort, family, now, log } = options;
+    const { openLink, wireguardPort, family, now, log } = options;
     const loopback = await Loopback.open({
+      openLink,
       wireguardPort,
       family,
       now,
@@ -117,7 +129,7 @@ export class Carrier {
 
   /** Forgets all other peers. */
   async keep(publicKeys: ReadonlySet<string>): Promise<void> {
-    for (const known of [this.#directs, this.#relayUsers]) {
+    for (const known of [this.#directs, this.#relayUsers, this.#unanswered]) {
       for (const publicKey of known.keys()) if (!publicKeys.has(publicKey)) known.delete(publicKey);
     }
     this.#relays.keep(publicKeys);
@@ -214,8 +226,12 @@ export class Carrier {
       // They leave later, and are valid only now.
       const kept = Uint8Array.from(packets);
       for (const packet of partsOf(kept, segment)) this.#options.onRoamed(publicKey, direct, packet);
-    } else if (this.#relayUsers.has(publicKey)) this.#relays.forward(publicKey, relayId, packets, segment);
-    else this.#notNegotiated += countOf(packets, segment);
+    } else if (this.#relayUsers.has(publicKey)) {
+      this.#relays.forward(publicKey, relayId, packets, segment);
+      if (packets.length <= KEEPALIVE_BYTES || this.#unanswered.has(publicKey)) return;
+      this.#unanswered.add(publicKey);
+      this.#options.onUsed(publicKey);
+    } else this.#notNegotiated += countOf(packets, segment);
   }
 
   #fromRelay(from: bigint, packets: Uint8Array, segment: number): void {
@@ -226,6 +242,7 @@ export class Carrier {
       return;
     }
     this.#loopback.deliver(peer, packets, segment);
+    this.#unanswered.delete(peer.publicKey);
     this.#options.onHeard(peer.publicKey);
   }
 }

@@ -2,6 +2,7 @@ import type { Log } from '../../core/base/ports.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
 import type { RelayAddress } from '../../net/relay/address.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
+import type { Lookup } from '../lookup.ts';
 import type { RelayView } from '../relay/relays.ts';
 import type { Endpoint, Tunnel, TunnelPeerState } from '../tunnel/tunnel.ts';
 import type { PathStatus } from './status.ts';
@@ -28,6 +29,8 @@ export interface ConnectivityOptions {
   readonly remember: (publicKey: string, endpoints: readonly Endpoint[]) => void;
   /** A relay says that the credential of the graph is used up. */
   readonly onCredentialExpired: () => void;
+  /** Finds relays and STUN servers. */
+  readonly lookup: Lookup;
   readonly log: Log;
 }
 

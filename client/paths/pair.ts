@@ -123,6 +123,7 @@ export class Pair {
       reason: this.#reason,
       since: Math.round(this.#since),
       hasSession: this.#session.isProven,
+      unansweredSince: this.#activity.unansweredSince,
       roundTripMs: roundTripMs === undefined ? null : Math.round(roundTripMs * 10) / 10,
     };
   }
@@ -169,8 +170,14 @@ export class Pair {
 
   /** A packet of the peer came by the relay. Called for each of them: cheap when nothing changes. */
   relayHeard(now: number): void {
+    this.#activity.heard();
     this.#meet();
     if (this.#presence.heard(now)) this.#evaluate(now);
+  }
+
+  /** A packet went to the peer by the relay. */
+  relayUsed(now: number): void {
+    this.#activity.asked(now);
   }
 
   /** The peer asks for us. While `isNewProcess` it may be a recording: nothing is given up for it. */
@@ -213,8 +220,8 @@ export class Pair {
   }
 
   trafficSeen(traffic: PeerTraffic, now: number): void {
-    const { receivedBytes, sentBytes, endpoint } = traffic;
-    this.#activity.counted(receivedBytes + sentBytes, now);
+    const { endpoint } = traffic;
+    this.#activity.counted(traffic, now);
     this.#watch(now);
     const start = this.#session.looked(traffic, now);
     if (start) {

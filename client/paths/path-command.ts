@@ -2,8 +2,12 @@ import type { RelayCosts } from '../../net/signal/relay-costs.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import type { PathStatus } from './status.ts';
 
-/** As `PathStatus`, before anyone knows which loopback address stands for the relay. */
-export type PairStatus = Omit<PathStatus, 'endpoint' | 'relay'> & { readonly endpoint: Endpoint | 'relay' | null };
+/** As `PathStatus`, before anyone knows which loopback address stands for the relay, and what time it is. */
+export type PairStatus = Omit<PathStatus, 'endpoint' | 'relay' | 'silentMs'> & {
+  readonly endpoint: Endpoint | 'relay' | null;
+  /** When the first packet was sent that nothing followed from the peer. */
+  readonly unansweredSince: number | undefined;
+};
 
 export type PathCommand =
   | { readonly type: 'publish'; readonly subject: string; readonly sealed: Uint8Array }

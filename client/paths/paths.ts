@@ -226,6 +226,11 @@ export class Paths {
     return this.#take();
   }
 
+  /** The first packet since the peer was heard went to it by the relay. */
+  relayUsed(publicKey: string, now: number): void {
+    this.#pairs.get(publicKey)?.relayUsed(now);
+  }
+
   /** WireGuard hands a packet to the loopback. For a peer with a direct path that means it roamed back. */
   loopbackUsed(publicKey: string, now: number) {
     const pair = this.#pairs.get(publicKey);

@@ -4,6 +4,9 @@ import { type IpRange, parseCidr } from '../../core/model/cidr.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
 import { hostCandidates, mainFamily } from '../ice-port/host-candidates.ts';
 import { IcePort } from '../ice-port/ice-port.ts';
+import { openPortByRules } from '../ice-port/port-by-rules.ts';
+import type { OpenSharedPort } from '../ice-port/shared-port.ts';
+import { type OpenLoopbackLink, openHostLink } from '../relay/loopback-link.ts';
 import { relaysOf } from '../relay/relays-of-graph.ts';
 import type { Endpoint, TunnelPeerState } from '../tunnel/tunnel.ts';
 import { Carrier } from './carrier.ts';
@@ -20,9 +23,21 @@ const QUIET_LOOK_MS = 10_000;
 const RELAY_PATIENCE_MS = 2_000;
 const GREETING_LOOK_MS = 10;
 
+/** How the paths meet WireGuard. */
+export interface WireGuardAccess {
+  readonly openPort: OpenSharedPort;
+  readonly openLink: OpenLoopbackLink;
+}
+
+/** For a WireGuard that has its own socket. */
+const BY_HOST: WireGuardAccess = { openPort: openPortByRules, openLink: openHostLink };
+
 /** Opens sockets and rules, and begins with every peer on the relay. */
-export async function startConnectivity(options: ConnectivityOptions): Promise<Connectivity> {
-  const { keyPair, workspaceId, graph, tunnel, log } = options;
+export async function startConnectivity(
+  options: ConnectivityOptions,
+  { openPort, openLink }: WireGuardAccess = BY_HOST,
+): Promise<Connectivity> {
+  const { keyPair, workspaceId, graph, tunnel, lookup, log } = options;
   const { interfaceName, listenPort: wireguardPort } = tunnel;
   const overlay = overlayOf(graph);
   const hosts = hostCandidates(networkInterfaces(), { overlayInterface: interfaceName, overlay, port: wireguardPort });
@@ -43,11 +58,13 @@ export async function startConnectivity(options: ConnectivityOptions): Promise<C
   let running: RunningConnectivity | undefined;
   const perform = (commands: readonly PathCommand[]) => running?.perform(commands);
   const carrier = await Carrier.open({
+    openLink,
     keyPair,
     wireguardPort,
     family: onlyFamily ?? 'ipv6',
     now,
     log,
+    lookup,
     onCosts: (costs) => perform(paths.relayCostsChanged(costs, now())),
     onExpired: () => options.onCredentialExpired(),
     onRelay: (state) => perform(paths.relayChanged(state, now())),
@@ -58,15 +75,18 @@ export async function startConnectivity(options: ConnectivityOptions): Promise<C
       if (commands.length > 0) perform(commands);
     },
     isYielding: (publicKey) => paths.isYielding(publicKey),
+    onUsed: (publicKey) => paths.relayUsed(publicKey, now()),
     onRoamed: (publicKey, direct, packet) => running?.sendDirect(publicKey, direct, packet),
   });
   try {
     const icePort = await IcePort.open({
+      openPort,
       interfaceName,
       wireguardPort,
       overlay,
       now,
       log,
+      lookup,
       onDatagram: (bytes, from) => perform(paths.stunReceived(bytes, from, now())),
       onChange: () => running?.portChanged(),
       onMoved: () => running?.networkChanged(),
@@ -305,11 +325,13 @@ class RunningConnectivity implements Connectivity {
     if (isNew && endpoint === 'relay') this.#icePort.suspect();
   }
 
-  #shown(status: PairStatus): PathStatus {
-    if (status.endpoint !== 'relay') return { ...status, endpoint: status.endpoint, relay: null };
+  #shown({ endpoint, unansweredSince, ...rest }: PairStatus): PathStatus {
+    const silentMs = unansweredSince === undefined ? null : Math.round(now() - unansweredSince);
+    const status = { ...rest, silentMs };
+    if (endpoint !== 'relay') return { ...status, endpoint, relay: null };
     const publicKey = this.#paths.publicKeyOf(status.peerId);
-    const endpoint = (publicKey && this.#carrier.shownEndpointOf(publicKey)) || null;
-    return { ...status, endpoint, relay: (publicKey && this.#carrier.relayOf(publicKey)) || null };
+    const shown = (publicKey && this.#carrier.shownEndpointOf(publicKey)) || null;
+    return { ...status, endpoint: shown, relay: (publicKey && this.#carrier.relayOf(publicKey)) || null };
   }
 
   #schedule(): void {
@@ -337,5 +359,5 @@ function ownAddresses(): ReadonlySet<string> {
 }
 
 function overlayOf({ self }: FullGraph): readonly IpRange[] {
-  return [parseCidr(self.cidr)].flatMap((range) => range ?? []);
+  return [self.cidr, ...(self.former ? [self.former.cidr] : [])].flatMap((cidr) => parseCidr(cidr) ?? []);
 }

@@ -19,6 +19,8 @@ export interface PathStatus {
   readonly since: number;
   /** Packets of a WireGuard session with the peer's present tunnel passed in both directions. */
   readonly hasSession: boolean;
+  /** How long nothing came from the peer since a packet was sent that WireGuard answers; null where it answered. */
+  readonly silentMs: number | null;
   /** Round trip of the last check of the direct path; null when relayed. */
   readonly roundTripMs: number | null;
 }

@@ -7,6 +7,7 @@ import { peerIdOf } from '../../net/relay/frame.ts';
 import { RelayListener } from '../../net/relay/listener.ts';
 import { encodeMessage } from '../../net/relay/message.ts';
 import { generateKeyPair, type KeyPair } from '../../net/seal/x25519.ts';
+import { askDns } from '../lookup.ts';
 import { RelayLink } from './link.ts';
 
 const TOKEN = 'relay-token-of-this-test';
@@ -238,6 +239,7 @@ function node({ onReady = () => {}, isPeer = (): boolean => true } = {}) {
       link.use({ host: '127.0.0.1', port, secure: false, credential: credentialOf(pair, TOKEN, expiresAt) }),
   };
   const link = new RelayLink({
+    lookup: askDns,
     keyPair: pair,
     now: () => performance.now() + self.skipMs,
     random: () => 0,

@@ -8,6 +8,7 @@ import { tlsOptionsOf } from '../../net/relay/dial.ts';
 import { MAX_PAYLOAD_BYTES, peerIdOf } from '../../net/relay/frame.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
 import { countOf, partsOf } from '../../platform/segments.ts';
+import { type Lookup, socketLookup } from '../lookup.ts';
 import { Backoff } from './backoff.ts';
 import { Outbox } from './outbox.ts';
 
@@ -43,6 +44,7 @@ export interface RelayLinkOptions {
   /** From 0 to below 1. */
   readonly random: () => number;
   readonly log: Log;
+  readonly lookup: Lookup;
   /** Another relay can take over: left out, this is the only one. */
   readonly isBacked?: () => boolean;
   /** It says that the credential is used up, by its clock. Told once a minute at most. */
@@ -261,7 +263,10 @@ export class RelayLink {
         return true;
       },
     };
-    const socket = address.secure ? connectTls(tlsOptionsOf(address)) : connect({ host, port, onread });
+    const lookup = socketLookup(this.#options.lookup);
+    const socket = address.secure
+      ? connectTls({ ...tlsOptionsOf(address), lookup })
+      : connect({ host, port, onread, lookup });
     const at = now();
     const session: Session = {
       socket,

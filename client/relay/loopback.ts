@@ -1,18 +1,15 @@
 import type { Log } from '../../core/base/ports.ts';
 import { peerIdOf } from '../../net/relay/frame.ts';
-import { type DatagramSocket, type SocketAddress, socketAddressOf } from '../../platform/datagrams.ts';
+import { type SocketAddress, socketAddressOf } from '../../platform/datagrams.ts';
 import { parseIp } from '../../platform/ip.ts';
-import { datagrams } from '../../platform/platform.ts';
 import { partsOf } from '../../platform/segments.ts';
 import type { Family } from '../family.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
-import { type LoopbackAddresses, openLoopbackAddresses, shownAddress } from './loopback-addresses.ts';
-import { applyRelayRules, removeRelayRules } from './rules.ts';
+import { shownAddress } from './loopback-addresses.ts';
+import type { LoopbackLink, OpenLoopbackLink } from './loopback-link.ts';
 
 /** Numbers of peers: what fits the last group of an address. */
 export const MAX_LOOPBACK_PEERS = 65_535;
-/** WireGuard sends in bursts, and they wait here while a turn of the event loop lasts. The kernel may grant less. */
-const SOCKET_BUFFER_BYTES = 8_388_608;
 /** WireGuard's packets of data. */
 const DATA_TYPE = 4;
 /** First bytes of a handshake, and WireGuard's wait for the answer before it makes another. */
@@ -41,6 +38,7 @@ interface Entry extends LoopbackPeer {
 }
 
 export interface LoopbackOptions {
+  readonly openLink: OpenLoopbackLink;
   /** UDP port of WireGuard. */
   readonly wireguardPort: number;
   /** Preferred family of the endpoints. */
@@ -63,46 +61,33 @@ export class Loopback {
   readonly #options: LoopbackOptions;
   /** UDP port of the agent's socket. */
   readonly port: number;
-  readonly #socket: DatagramSocket;
+  readonly #link: LoopbackLink;
   #isRedirecting = false;
   #restoring: Promise<void> | undefined;
-  readonly #addresses: LoopbackAddresses;
   readonly #byKey = new Map<string, Entry>();
   readonly #byNumber = new Map<number, Entry>();
   readonly #byRelayId = new Map<bigint, Entry>();
   #lastNumber = 0;
   #isClosed = false;
 
-  private constructor(options: LoopbackOptions, addresses: LoopbackAddresses, socket: DatagramSocket) {
+  private constructor(options: LoopbackOptions, link: LoopbackLink) {
     this.#options = options;
-    this.#addresses = addresses;
-    this.#socket = socket;
-    this.port = socket.port;
+    this.#link = link;
+    this.port = link.socket.port;
   }
 
   static async open(options: LoopbackOptions): Promise<Loopback> {
     const { wireguardPort, family, log, onDrained } = options;
-    const addresses = await openLoopbackAddresses(wireguardPort, family);
-    try {
-      const socket = await datagrams.open({
-        family: addresses.family,
-        host: addresses.family === 'ipv6' ? '::' : '0.0.0.0',
-        port: 0,
-        receiveBufferBytes: SOCKET_BUFFER_BYTES,
-        sendBufferBytes: SOCKET_BUFFER_BYTES,
-        maxBytes: 'coalesced',
-        log,
-        onDatagrams: (packets, segment, { ip, port }) => loopback.#receive(packets, segment, ip, port),
-        onDrained,
-        // All of it passes through the connection to the relay too.
-      });
-      const loopback = new Loopback(options, addresses, socket);
-      loopback.#isRedirecting = await applyRelayRules(wireguardPort, loopback.port);
-      return loopback;
-    } catch (error) {
-      await addresses.close();
-      throw error;
-    }
+    const link = await options.openLink({
+      wireguardPort,
+      family,
+      log,
+      onDatagrams: (packets, segment, { ip, port }) => loopback.#receive(packets, segment, ip, port),
+      onDrained,
+    });
+    const loopback = new Loopback(options, link);
+    loopback.#isRedirecting = await link.redirect();
+    return loopback;
   }
 
   /** Gives each key an address, in one step for all. Keys beyond `MAX_LOOPBACK_PEERS` get none. */
@@ -112,7 +97,7 @@ export class Loopback {
       if (this.#byKey.has(publicKey)) continue;
       const number = this.#freeNumber();
       if (number === undefined) break;
-      const address = this.#addresses.addressOf(number);
+      const address = this.#link.addresses.addressOf(number);
       const entry: Entry = {
         publicKey,
         relayId: peerIdOf(Buffer.from(publicKey, 'base64')),
@@ -128,7 +113,7 @@ export class Loopback {
       this.#byRelayId.set(entry.relayId, entry);
       added.push(number);
     }
-    if (added.length > 0) await this.#addresses.add(added);
+    if (added.length > 0) await this.#link.addresses.add(added);
   }
 
   /** Forgets all peers but these. */
@@ -139,7 +124,7 @@ export class Loopback {
       this.#byNumber.delete(number);
       this.#byRelayId.delete(relayId);
     }
-    if (gone.length > 0) await this.#addresses.remove(gone.map(({ number }) => number));
+    if (gone.length > 0) await this.#link.addresses.remove(gone.map(({ number }) => number));
   }
 
   peer(publicKey: string): LoopbackPeer | undefined {
@@ -185,7 +170,7 @@ export class Loopback {
       if (before && Buffer.compare(before, packets) === 0) return;
       entry.deliveredInitiation = Uint8Array.from(packets);
     }
-    this.#socket.send(packets, segment, this.#isRedirecting ? entry.byRedirect : entry.withoutRedirect);
+    this.#link.socket.send(packets, segment, this.#isRedirecting ? entry.byRedirect : entry.withoutRedirect);
   }
 
   /**
@@ -200,7 +185,8 @@ export class Loopback {
   /** Something took packet rules of this host away, perhaps these. */
   restoreRules(): void {
     if (this.#isClosed) return;
-    this.#restoring ??= applyRelayRules(this.#options.wireguardPort, this.port)
+    this.#restoring ??= this.#link
+      .redirect()
       .then((isRedirecting) => {
         this.#isRedirecting = isRedirecting;
       })
@@ -215,10 +201,8 @@ export class Loopback {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    await this.#socket.close();
-    await this.#addresses.close();
     await this.#restoring;
-    await removeRelayRules(this.#options.wireguardPort);
+    await this.#link.close();
   }
 
   /** Packets for WireGuard came back: something took the rule away. They go directly while the rule is put back. */
@@ -227,7 +211,7 @@ export class Loopback {
       this.#isRedirecting = false;
       this.restoreRules();
     }
-    this.#socket.send(packets, segment, entry.withoutRedirect);
+    this.#link.socket.send(packets, segment, entry.withoutRedirect);
   }
 
   #receive(packets: Uint8Array, segment: number, ip: Uint8Array, port: number): void {

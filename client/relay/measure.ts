@@ -1,14 +1,14 @@
-import { lookup } from 'node:dns/promises';
 import { connect } from 'node:net';
 import type { HostPort } from '../../net/host-port.ts';
+import type { Lookup } from '../lookup.ts';
 
 const CONNECT_MS = 3_000;
 /** The better one counts: the first may have waited for this machine itself. */
 const TRIES = 2;
 
 /** Milliseconds of a round trip to a TCP port, its name looked up before; undefined where nothing answers. */
-export async function roundTripTo({ host, port }: HostPort): Promise<number | undefined> {
-  const place = await lookup(host).catch(() => undefined);
+export async function roundTripTo({ host, port }: HostPort, lookup: Lookup): Promise<number | undefined> {
+  const [place] = await lookup(host).catch(() => []);
   if (place === undefined) return undefined;
   let best: number | undefined;
   for (let n = 0; n < TRIES; n++) {

@@ -8,6 +8,7 @@ import type { RelayLimits } from '../../net/relay/limits.ts';
 import { RelayListener } from '../../net/relay/listener.ts';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
 import type { RelayCosts } from '../../net/signal/relay-costs.ts';
+import { askDns } from '../lookup.ts';
 import { Relays } from './relays.ts';
 
 const TOKEN = 'relay-token-of-this-test';
@@ -186,6 +187,7 @@ function node(distances: Distances): Node {
   let peer: Node | undefined;
   let names = new Map<number, string>();
   const made = new Relays({
+    lookup: askDns,
     keyPair,
     now: () => performance.now(),
     random: Math.random,

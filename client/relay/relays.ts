@@ -3,6 +3,7 @@ import { formatRelayAddress, type RelayAddress } from '../../net/relay/address.t
 import type { KeyPair } from '../../net/seal/x25519.ts';
 import type { RelayCosts } from '../../net/signal/relay-costs.ts';
 import { countOf } from '../../platform/segments.ts';
+import type { Lookup } from '../lookup.ts';
 import { nearest } from './choice.ts';
 import { type LinkDrop, RelayLink } from './link.ts';
 import { roundTripTo } from './measure.ts';
@@ -50,6 +51,7 @@ export interface RelaysOptions {
   readonly now: () => number;
   readonly random: () => number;
   readonly log: Log;
+  readonly lookup: Lookup;
   readonly measure?: (address: RelayAddress) => Promise<number | undefined>;
   /** Returns the identifier of a peer at relays; undefined for an unknown peer. */
   readonly relayIdOf: (publicKey: string) => bigint | undefined;
@@ -258,12 +260,13 @@ export class Relays {
   #link(name: string): void {
     const place = this.#places.get(name);
     if (this.#links.has(name) || place === undefined) return;
-    const { keyPair, now, random, log, onExpired, onPackets } = this.#options;
+    const { keyPair, now, random, log, lookup, onExpired, onPackets } = this.#options;
     const link: RelayLink = new RelayLink({
       keyPair,
       now,
       random,
       log,
+      lookup,
       isPeer: (id) => this.#options.publicKeyOf(id) !== undefined,
       isBacked: () => this.#readyCount() > (link.state === 'ready' ? 1 : 0),
       onUse: () => {
@@ -358,7 +361,7 @@ export class Relays {
 
   /** Uses all measurements at once, so that no choice rests on the first answer alone; a late answer counts later. */
   #measureAll(now: number): void {
-    const { measure = roundTripTo, random } = this.#options;
+    const { lookup, measure = (address) => roundTripTo(address, lookup), random } = this.#options;
     this.#measureAt = now + MEASURE_MS * (1 + random() / 4);
     const gathered = new Map<RelayPlace, number | undefined>();
     let isLate = false;

@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { overlaps, parseCidr } from '../../core/model/cidr.ts';
 import { DNS_RESOLVER, judgeRoute, type RouteFacts, refusalText, unacceptable } from './judge-route.ts';
 
 const NOTHING: RouteFacts = { accepted: [], used: [], translated: [], collisions: [], isAlone: false };
@@ -49,6 +51,28 @@ test('a block that overlaps a route of this host is not routed, and the text nam
   expect('refusal' in verdict && refusalText(verdict.refusal)).toMatch(
     /^The block 192\.168\.7\.0\/24 is not routed: it overlaps a route of this host: 192\.168\.7\.0\/24 on eth0\. Remove that route\. Or have an administrator/,
   );
+});
+
+test('the block that a host with Kubernetes is advised lies outside of its services and of all that the host is known to use', () => {
+  const block = fc
+    .tuple(fc.integer({ min: 10, max: 32 }), fc.nat(255), fc.nat(255))
+    .map(([prefix, b, c]) => `10.${prefix < 16 ? b & (0xff << (16 - prefix)) : b}.${prefix < 24 ? 0 : c}.0/${prefix}`);
+  const check = (collisions: readonly string[]) => {
+    const translated = ['10.96.0.1 (chain KUBE-SERVICES of the table ip nat)'];
+    const verdict = judgeRoute('10.96.0.0/24', {
+      ...NOTHING,
+      translated,
+      collisions: collisions.map((one) => `${one} on eth0`),
+    });
+    const remedy = 'refusal' in verdict ? verdict.refusal.remedy : '';
+    const advised = parseCidr(/such as ([\d./]+)\.( |$)/.exec(remedy)?.[1] ?? '');
+    if (advised === undefined) return expect(remedy).toContain('another private block.');
+    for (const text of ['10.96.0.0/12', ...collisions]) {
+      const taken = parseCidr(text);
+      expect([text, taken && overlaps(taken, advised)]).toEqual([text, false]);
+    }
+  };
+  fc.assert(fc.property(fc.array(block, { maxLength: 12 }), check));
 });
 
 test('a block whose addresses the host translates is not routed, and the text names them and how to renumber', () => {

@@ -1,4 +1,5 @@
-import { containsRange, type IpRange, overlaps, parseAddress, parseCidr } from '../../core/model/cidr.ts';
+import { containsRange, type IpRange, overlaps, parseAddress, parseCidr, parseRange } from '../../core/model/cidr.ts';
+import { freeBlock } from '../../core/model/free-block.ts';
 import { isPrivateBlock, reservedText, specialRangeIn } from '../../core/model/network-blocks.ts';
 
 /** Why a node does not route the block of its network into the tunnel. */
@@ -53,14 +54,19 @@ export type RouteVerdict = { readonly refusal: RouteRefusal } | { readonly warni
 
 /** The widest block that a node ever routes: 10.0.0.0/8. */
 const WIDEST_PREFIX = 8;
+const ADVISED_PREFIX = 24;
 
-/** Advice where the host uses addresses of the block itself; another block of Kubernetes' default range would not help. */
-export const RENUMBER =
-  'Have an administrator move the peers to a network with another private block, such as 10.200.0.0/24.';
 const restartWith = (cidr: string) => `end the node where it runs, and start it with --accept-routes ${cidr}.`;
 
-const ANOTHER_BLOCK =
-  'Have an administrator move this node to a network with another private block, such as 10.97.0.0/24.';
+/** Advises another block: outside of Kubernetes' services, and free on this host as far as is known. */
+function anotherBlock(cidr: string, { used, collisions }: RouteFacts): string {
+  const onHost = [cidr, ...used.map(({ address }) => address), ...collisions.map((text) => text.split(' ')[0] ?? '')];
+  const block = freeBlock(
+    ADVISED_PREFIX,
+    onHost.flatMap((text) => parseRange(text) ?? []),
+  );
+  return `Have an administrator give the network another private block${block ? `, such as ${block}` : ''}.`;
+}
 
 /** Decides whether this node routes a block into its tunnel. */
 export function judgeRoute(cidr: string, facts: RouteFacts): RouteVerdict {
@@ -83,42 +89,44 @@ export function unacceptable(cidr: string): string | undefined {
 
 function ruleAgainst(cidr: string, block: IpRange | undefined, facts: RouteFacts): RouteRefusal | undefined {
   const refused = refuser(cidr);
+  const another = anotherBlock(cidr, facts);
   if (block?.family !== 4 || isTooWide(cidr)) {
     return refused(
       'too-wide',
       `it is wider than /${WIDEST_PREFIX}, and would take the Internet away from this host`,
-      ANOTHER_BLOCK,
+      another,
     );
   }
   const special = specialRangeIn(block);
-  if (special) return refused('special', `${special.cidr} is reserved for ${special.use}`, ANOTHER_BLOCK);
+  if (special) return refused('special', `${special.cidr} is reserved for ${special.use}`, another);
   if (facts.isAlone) return undefined;
   const accepted = isAccepted(block, facts);
   const used = facts.used.find(({ of, address }) => isInside(address, block) && !(accepted && of === DNS_RESOLVER));
   if (used) {
     const reason = `it holds ${used.address}, the address of ${used.of}, which this node would lose`;
     const inTunnel = ` If that resolver is a peer of this network, ${restartWith(cidr)}`;
-    return refused('control-plane', reason, used.of === DNS_RESOLVER ? `${ANOTHER_BLOCK}${inTunnel}` : ANOTHER_BLOCK);
+    return refused('control-plane', reason, used.of === DNS_RESOLVER ? `${another}${inTunnel}` : another);
   }
   if (facts.translated.length > 0 && !accepted) {
     const reason = `this host translates addresses of it into others, as Kubernetes does for its services: ${facts.translated.join('; ')}`;
-    return refused('translated', reason, `${RENUMBER} If nothing here needs these addresses, ${restartWith(cidr)}`);
+    return refused('translated', reason, `${another} If nothing here needs these addresses, ${restartWith(cidr)}`);
   }
   if (isPrivateBlock(block) || accepted) return undefined;
-  const remedy = `${ANOTHER_BLOCK} If you trust the network with these addresses, ${restartWith(cidr)}`;
+  const remedy = `${another} If you trust the network with these addresses, ${restartWith(cidr)}`;
   return refused('not-accepted', 'its addresses are public, and a node routes private ones alone', remedy);
 }
 
 function hostAgainst(cidr: string, block: IpRange | undefined, facts: RouteFacts): RouteRefusal | undefined {
   const refused = refuser(cidr);
   const { collisions, withdrawn } = facts;
+  const another = anotherBlock(cidr, facts);
   if (collisions.length > 0) {
     const reason = `it overlaps a route of this host: ${collisions.join(', ')}`;
-    return refused('own-network', reason, `Remove that route. ${ANOTHER_BLOCK.replace('Have', 'Or have')}`);
+    return refused('own-network', reason, `Remove that route. ${another.replace('Have', 'Or have')}`);
   }
   if (withdrawn !== cidr || (block && isAccepted(block, facts))) return undefined;
   const reason = 'this node lost its control plane when it routed it, and reached it again without';
-  const remedy = `${ANOTHER_BLOCK} If something else was the reason, ${restartWith(cidr)}`;
+  const remedy = `${another} If something else was the reason, ${restartWith(cidr)}`;
   return refused('cut-off', reason, remedy);
 }
 

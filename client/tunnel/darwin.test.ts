@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { silentLog } from '../../core/base/silent-log.ts';
 import { verifies } from '../../test/verifies.ts';
+import type { Place } from '../places.ts';
 import { macTunnels } from './darwin.ts';
 import type { Device } from './device.ts';
 import type { DeviceChange } from './uapi.ts';
@@ -56,11 +57,18 @@ it('brings up an interface with its address and the route of the overlay alone',
     'route -q -n add -inet 10.96.0.0/24 -interface utun96',
   ]);
   did.length = 0;
-  await tunnel.setAddress('10.97.0.7', '10.97.0.0/24');
-  await tunnel.close();
-  expect(did).toEqual([
+  const [old, present] = ['10.96', '10.97'].map((net) => ({ address: `${net}.0.7`, cidr: `${net}.0.0/24` })) as [
+    Place,
+    Place,
+  ];
+  await tunnel.setPlaces([present, old]);
+  expect(did.splice(0)).toEqual([
     'ifconfig utun96 inet 10.97.0.7/32 10.97.0.7 alias',
     'route -q -n add -inet 10.97.0.0/24 -interface utun96',
+  ]);
+  await tunnel.setPlaces([present]);
+  await tunnel.close();
+  expect(did).toEqual([
     'route -q -n delete -inet 10.96.0.0/24 -interface utun96',
     'ifconfig utun96 inet 10.96.0.7 -alias',
     'remove',

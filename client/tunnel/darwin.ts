@@ -1,6 +1,7 @@
 import { MeshError } from '../../core/base/errors.ts';
+import type { Place } from '../places.ts';
 import { runProgram } from '../run-program.ts';
-import { type Device, type MoveAddress, tunnelOver } from './device.ts';
+import { type Device, type MovePlaces, tunnelOver } from './device.ts';
 import { requireFreePort } from './free-port.ts';
 import { askGeneration } from './generation.ts';
 import { recoverWireGuardGo } from './left-wireguard-go.ts';
@@ -40,13 +41,15 @@ export function macTunnels({ run, userId, startDevice, recoverDevice }: MacParts
   const route = (verb: 'add' | 'delete', interfaceName: string, cidr: string) =>
     must('route', ['-q', '-n', verb, '-inet', cidr, '-interface', interfaceName]);
 
-  const moveAddress: MoveAddress = async (interfaceName, from, to) => {
-    if (from.address !== to.address) await addAddress(interfaceName, to.address);
-    if (from.cidr !== to.cidr) {
-      await route('add', interfaceName, to.cidr);
-      await route('delete', interfaceName, from.cidr);
+  const movePlaces: MovePlaces = async (interfaceName, from, to) => {
+    const lacks = (places: readonly Place[], field: keyof Place) => (place: Place) =>
+      !places.some((one) => one[field] === place[field]);
+    for (const { address } of to.filter(lacks(from, 'address'))) await addAddress(interfaceName, address);
+    for (const { cidr } of to.filter(lacks(from, 'cidr'))) await route('add', interfaceName, cidr);
+    for (const { cidr } of from.filter(lacks(to, 'cidr'))) await route('delete', interfaceName, cidr);
+    for (const { address } of from.filter(lacks(to, 'address'))) {
+      await must('ifconfig', [interfaceName, 'inet', address, '-alias']);
     }
-    if (from.address !== to.address) await must('ifconfig', [interfaceName, 'inet', from.address, '-alias']);
   };
 
   async function bringUp(device: Device, options: TunnelOptions): Promise<void> {
@@ -92,7 +95,7 @@ export function macTunnels({ run, userId, startDevice, recoverDevice }: MacParts
       const device = await startDevice(interfaceName, options.ending);
       try {
         await bringUp(device, options);
-        return await tunnelOver(device, options, moveAddress);
+        return await tunnelOver(device, options, movePlaces);
       } catch (error) {
         await device.remove();
         throw error;

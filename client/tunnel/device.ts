@@ -1,3 +1,5 @@
+import { sameJson } from '../../core/model/graph.ts';
+import type { Place } from '../places.ts';
 import type { Tunnel, TunnelOptions, TunnelPeer, TunnelPeerState } from './tunnel.ts';
 import type { DeviceChange, DeviceState } from './uapi.ts';
 
@@ -11,18 +13,26 @@ export interface Device {
   remove(): Promise<void>;
 }
 
-/** An overlay address and the block that is routed with it. */
-export type Place = Pick<TunnelOptions, 'address' | 'cidr'>;
-export type MoveAddress = (interfaceName: string, from: Place, to: Place) => Promise<void>;
+/** Gives an interface other places: new ones before the old ones go, so that connections of those that stay are not touched. */
+export type MovePlaces = (interfaceName: string, from: readonly Place[], to: readonly Place[]) => Promise<void>;
 
 /** Seconds; any but 0. */
 const SPEAK_UP = 1;
 
-/** The tunnel over an interface that is up. */
-export async function tunnelOver(device: Device, options: TunnelOptions, move: MoveAddress): Promise<Tunnel> {
+/**
+ * The tunnel over an interface that is up.
+ *
+ * @param places that it has
+ */
+export async function tunnelOver(
+  device: Device,
+  options: TunnelOptions,
+  move: MovePlaces,
+  places: readonly Place[] = [{ address: options.address, cidr: options.cidr }],
+): Promise<Tunnel> {
   const { interfaceName } = options;
   const { listenPort, peers: inherited } = await device.get();
-  let place: Place = { address: options.address, cidr: options.cidr };
+  let current = places;
   let closing: Promise<void> | undefined;
   const held = new Map<string, TunnelPeer>(inherited.map((peer) => [peer.publicKey, heldOf(peer)]));
   let last: Promise<unknown> = Promise.resolve();
@@ -59,10 +69,10 @@ export async function tunnelOver(device: Device, options: TunnelOptions, move: M
         await device.set({ keepalives: [[publicKey, peer.keepalive]] });
       }),
     setPrivateKey: (privateKey) => device.set({ privateKey }),
-    async setAddress(address, cidr) {
-      if (place.address === address && place.cidr === cidr) return;
-      await move(interfaceName, place, { address, cidr });
-      place = { address, cidr };
+    async setPlaces(wanted) {
+      if (sameJson(current, wanted)) return;
+      await move(interfaceName, current, wanted);
+      current = wanted;
     },
     peers: async () => (await device.get()).peers,
     ended: device.ended,

@@ -118,7 +118,7 @@ describePrivileged('a Linux tunnel', () => {
   it('moves to another address and block', async () => {
     await using two = await pair();
     const { a } = two;
-    await a.parts.setAddress('10.97.0.7', '10.97.0.0/16');
+    await a.parts.setPlaces({ address: '10.97.0.7', cidr: '10.97.0.0/16' });
     const [link] = JSON.parse(await a.host.must('ip', ['-json', '-4', 'address', 'show', 'dev', a.interfaceName]));
     const addresses = link.addr_info.map(({ local }: { local: string }) => local);
     const routes = JSON.parse(await a.host.must('ip', ['-json', 'route', 'show', 'dev', a.interfaceName]));
@@ -158,7 +158,7 @@ describePrivileged('a Linux tunnel', () => {
     expect(await node.collisions('198.51.100.0/28')).toEqual(['198.51.100.0/24 on eth0', '198.51.100.10 on eth0']);
     expect(await node.collisions('100.64.0.0/10')).toEqual([]);
     await node.open(settings('100.64.0.1'));
-    await node.setAddress('100.64.0.1', '100.64.0.0/10');
+    await node.setPlaces({ address: '100.64.0.1', cidr: '100.64.0.0/10' });
     expect(await node.collisions('100.64.0.0/10')).toEqual([]);
     await node.close();
   });

@@ -1,7 +1,8 @@
 import { MeshError } from '../../core/base/errors.ts';
 import { keyPairOf } from '../../net/seal/x25519.ts';
-import { runIn, runProgram } from '../run-program.ts';
-import { type Device, type MoveAddress, tunnelOver } from './device.ts';
+import type { Place } from '../places.ts';
+import { runProgram } from '../run-program.ts';
+import { type Device, type MovePlaces, tunnelOver } from './device.ts';
 import { requireFreePort } from './free-port.ts';
 import { askGeneration } from './generation.ts';
 import { hasInterface } from './has-interface.ts';
@@ -24,13 +25,13 @@ export const linuxTunnels: TunnelPlatform = {
   collisions: async (cidr, interfaceName) =>
     collidingRoutes(cidr, await ip(['-json', 'route', 'show', 'table', 'all']), interfaceName),
   async takeOver(options) {
-    const { interfaceName, namespace, privateKey } = options;
-    if (namespace !== undefined || !hasInterface(interfaceName)) return undefined;
+    const { interfaceName, privateKey } = options;
+    if (!hasInterface(interfaceName)) return undefined;
     await restoreRecord(interfaceName, publicKeyOf(privateKey), linuxProcesses);
     const device =
       (await takeOverWireGuardGo(interfaceName, linuxProcesses)) ?? (await leftKernelDevice(interfaceName));
-    if (!device || !(await isAsAsked(device, options))) return undefined;
-    return tunnelOver(device, options, moveAddressBy(runProgram));
+    const places = device && (await placesAsAsked(device, options));
+    return places && tunnelOver(device, options, movePlaces, places);
   },
   async recover(interfaceName, publicKey) {
     if (hasInterface(interfaceName)) await restoreRecord(interfaceName, publicKey, linuxProcesses);
@@ -44,11 +45,10 @@ export const linuxTunnels: TunnelPlatform = {
       throw new MeshError('conflict', foreignText(options.interfaceName));
     }
     await requireFreePort(options.listenPort);
-    const run = options.namespace === undefined ? runProgram : runIn(options.namespace);
-    const device = await makeDevice(options, run);
+    const device = (await kernelDevice(options.interfaceName)) ?? (await userspaceDevice(options));
     try {
-      await bringUp(device, options, run);
-      return await tunnelOver(device, options, moveAddressBy(run));
+      await bringUp(device, options);
+      return await tunnelOver(device, options, movePlaces);
     } catch (error) {
       await device.remove();
       throw error;
@@ -62,17 +62,17 @@ export const linuxTunnels: TunnelPlatform = {
     }),
 };
 
-async function bringUp(device: Device, options: TunnelOptions, run: typeof runProgram): Promise<void> {
+async function bringUp(device: Device, options: TunnelOptions): Promise<void> {
   const { interfaceName, address, cidr, mtu, listenPort, privateKey, log } = options;
   await device.set({ privateKey, listenPort });
-  await batch(run, [
+  await batch([
     `link set dev ${interfaceName} mtu ${mtu} up`,
     `address add ${address}/32 dev ${interfaceName}`,
     `route add ${cidr} dev ${interfaceName} src ${address}`,
   ]);
   if (device.kind === 'kernel') return;
   // An older Linux or iproute2 knows it not; then bursts are longer.
-  const { code, stderr } = await run('ip', [
+  const { code, stderr } = await runProgram('ip', [
     'link',
     'set',
     'dev',
@@ -83,30 +83,20 @@ async function bringUp(device: Device, options: TunnelOptions, run: typeof runPr
   if (code !== 0) log.debug({ reason: stderr.trim() }, `${interfaceName} keeps its longest bursts`);
 }
 
-/** The new one is in use before the old one goes: connections of other addresses are not touched. */
-const moveAddressBy =
-  (run: typeof runProgram): MoveAddress =>
-  (interfaceName, from, to) =>
-    batch(run, [
-      `address replace ${to.address}/32 dev ${interfaceName}`,
-      `route replace ${to.cidr} dev ${interfaceName} src ${to.address}`,
-      ...(from.cidr === to.cidr ? [] : [`route delete ${from.cidr} dev ${interfaceName}`]),
-      ...(from.address === to.address ? [] : [`address delete ${from.address}/32 dev ${interfaceName}`]),
-    ]);
-
-/** Made in the namespace of this process, where its socket stays, and then moved. */
-async function makeDevice(options: TunnelOptions, run: typeof runProgram): Promise<Device> {
-  const { interfaceName, namespace } = options;
-  const device = (await kernelDevice(interfaceName, run)) ?? (await userspaceDevice(options));
-  if (namespace === undefined) return device;
-  try {
-    await ip(['link', 'set', 'dev', interfaceName, 'netns', namespace]);
-    return device;
-  } catch (error) {
-    await device.remove();
-    throw error;
-  }
-}
+/** New ones are in use before the old ones go: connections of other addresses are not touched. */
+const movePlaces: MovePlaces = (interfaceName, from, to) =>
+  batch([
+    ...to.flatMap(({ address, cidr }) => [
+      `address replace ${address}/32 dev ${interfaceName}`,
+      `route replace ${cidr} dev ${interfaceName} src ${address}`,
+    ]),
+    ...from.flatMap(({ cidr }) =>
+      to.some((place) => place.cidr === cidr) ? [] : [`route delete ${cidr} dev ${interfaceName}`],
+    ),
+    ...from.flatMap(({ address }) =>
+      to.some((place) => place.address === address) ? [] : [`address delete ${address}/32 dev ${interfaceName}`],
+    ),
+  ]);
 
 async function userspaceDevice({ interfaceName, ending }: TunnelOptions): Promise<Device> {
   return wireGuardGoDevice(interfaceName, await askGeneration(), linuxProcesses, ending);
@@ -116,28 +106,35 @@ async function userspaceDevice({ interfaceName, ending }: TunnelOptions): Promis
 const WATCH_MS = 2_000;
 
 /** Undefined where the kernel has no WireGuard. */
-async function kernelDevice(interfaceName: string, run: typeof runProgram): Promise<Device | undefined> {
+async function kernelDevice(interfaceName: string): Promise<Device | undefined> {
   const { code } = await runProgram('ip', ['link', 'add', 'dev', interfaceName, 'type', 'wireguard']);
   if (code !== 0) return undefined;
   await remember(interfaceName, KERNEL, linuxProcesses);
-  return watchedKernelDevice(interfaceName, run);
+  return watchedKernelDevice(interfaceName);
 }
 
 async function leftKernelDevice(interfaceName: string): Promise<Device | undefined> {
   const [link] = JSON.parse(await ip(['-json', '-details', 'link', 'show', 'dev', interfaceName]));
-  return link?.linkinfo?.info_kind === 'wireguard' ? watchedKernelDevice(interfaceName, runProgram) : undefined;
+  return link?.linkinfo?.info_kind === 'wireguard' ? watchedKernelDevice(interfaceName) : undefined;
 }
 
-/** Tells whether an existing device has the key, port, address and size that this node needs, so that nothing of it changes. */
-async function isAsAsked(device: Device, options: TunnelOptions): Promise<boolean> {
+/**
+ * Returns the places of an existing device that has the key, port, address and size that this node needs, so that nothing of it
+ * changes; undefined for any other device.
+ */
+async function placesAsAsked(device: Device, options: TunnelOptions): Promise<readonly Place[] | undefined> {
   const { interfaceName, privateKey, listenPort, address, cidr, mtu } = options;
   const held = await device.get();
-  if (held.publicKey !== publicKeyOf(privateKey) || held.listenPort !== listenPort) return false;
+  if (held.publicKey !== publicKeyOf(privateKey) || held.listenPort !== listenPort) return undefined;
   const [[link], routes] = await Promise.all(
     ['address', 'route'].map(async (what) => JSON.parse(await ip(['-json', '-4', what, 'show', 'dev', interfaceName]))),
   );
-  const hasAddress = link?.addr_info?.some(({ local }: { readonly local?: string }) => local === address);
-  return hasAddress === true && link.mtu === mtu && routes.some(({ dst }: { readonly dst?: string }) => dst === cidr);
+  const addresses: readonly string[] = link?.addr_info?.map(({ local }: { readonly local: string }) => local) ?? [];
+  const places = (routes as readonly { readonly dst: string; readonly prefsrc?: string }[]).flatMap(
+    ({ dst, prefsrc = '' }): Place[] => (addresses.includes(prefsrc) ? [{ address: prefsrc, cidr: dst }] : []),
+  );
+  const isAsAsked = link?.mtu === mtu && places.some((place) => place.address === address && place.cidr === cidr);
+  return isAsAsked ? places : undefined;
 }
 
 function publicKeyOf(privateKey: Uint8Array): string {
@@ -152,38 +149,34 @@ export function foreignText(interfaceName: string): string {
   );
 }
 
-function watchedKernelDevice(interfaceName: string, run: typeof runProgram): Device {
+function watchedKernelDevice(interfaceName: string): Device {
   const { promise: ended, resolve } = Promise.withResolvers<string>();
-  const isUp = async () =>
-    run === runProgram
-      ? hasInterface(interfaceName)
-      : (await run('ip', ['link', 'show', 'dev', interfaceName])).code === 0;
-  const watch = setInterval(async () => {
-    if (await isUp()) return;
+  const watch = setInterval(() => {
+    if (hasInterface(interfaceName)) return;
     clearInterval(watch);
     resolve(`The interface ${interfaceName} was taken away.`);
   }, WATCH_MS);
   return {
     kind: 'kernel',
     mixesFamilies: true,
-    set: (change) => setWithTool(interfaceName, change, run),
-    get: () => getWithTool(interfaceName, run),
+    set: (change) => setWithTool(interfaceName, change),
+    get: () => getWithTool(interfaceName),
     ended,
     async remove() {
       clearInterval(watch);
-      if (await isUp()) await ip(['link', 'delete', 'dev', interfaceName], '', run);
+      if (hasInterface(interfaceName)) await ip(['link', 'delete', 'dev', interfaceName]);
       await forget(interfaceName);
       resolve('It was closed.');
     },
   };
 }
 
-async function batch(run: typeof runProgram, lines: readonly string[]): Promise<void> {
-  await ip(['-batch', '-'], `${lines.join('\n')}\n`, run);
+async function batch(lines: readonly string[]): Promise<void> {
+  await ip(['-batch', '-'], `${lines.join('\n')}\n`);
 }
 
-async function ip(args: readonly string[], stdin = '', run = runProgram): Promise<string> {
-  const { code, stdout, stderr } = await run('ip', args, { stdin });
+async function ip(args: readonly string[], stdin = ''): Promise<string> {
+  const { code, stdout, stderr } = await runProgram('ip', args, { stdin });
   if (code === 0) return stdout;
   throw new MeshError('unavailable', `ip ${args.join(' ')} failed: ${stderr.trim()}`);
 }

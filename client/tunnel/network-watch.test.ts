@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { silentLog } from '../../core/base/silent-log.ts';
-import { isRelevantOnLinux, isRelevantOnMac, watchByProgram } from './network-watch.ts';
+import { isRelevantOnLinux, isRelevantOnMac, sharedWatch, watchByProgram } from './network-watch.ts';
 
 test.each([
   ['2: eth0    inet 192.168.1.10/24 scope global eth0\\       valid_lft forever preferred_lft forever', true],
@@ -41,4 +41,23 @@ test('changes that come together are told once, and none after the end', async (
   await heard.promise;
   watch.stop();
   expect(told).toBe(1);
+});
+
+test('has all nodes of a process share one watcher, which runs while one of them watches', () => {
+  const running = new Set<() => void>();
+  const watch = sharedWatch((_name, _log, onChange) => {
+    running.add(onChange);
+    return { stop: () => running.delete(onChange) };
+  });
+  const told: string[] = [];
+  const [a, b] = ['a', 'b'].map((name) => watch('mesh0', silentLog, () => told.push(name)));
+  expect(running.size).toBe(1);
+  for (const change of running) change();
+  a?.stop();
+  for (const change of running) change();
+  expect(told).toEqual(['a', 'b', 'b']);
+  b?.stop();
+  expect(running.size).toBe(0);
+  watch('mesh0', silentLog, () => {});
+  expect(running.size).toBe(1);
 });

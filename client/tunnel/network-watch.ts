@@ -66,6 +66,30 @@ export function watchByProgram(
   };
 }
 
+type WatchNetwork = (interfaceName: string, log: Log, onChange: () => void) => NetworkWatch;
+
+/** Returns a way to watch by which all nodes of a process share one program, which runs while someone watches. */
+export function sharedWatch(watch: WatchNetwork): WatchNetwork {
+  const watchers = new Set<() => void>();
+  let running: NetworkWatch | undefined;
+  return (interfaceName, log, onChange) => {
+    // Each has a function of its own, also where two give the same.
+    const tell = () => onChange();
+    watchers.add(tell);
+    running ??= watch(interfaceName, log, () => {
+      for (const each of watchers) each();
+    });
+    return {
+      stop() {
+        watchers.delete(tell);
+        if (watchers.size > 0) return;
+        running?.stop();
+        running = undefined;
+      },
+    };
+  };
+}
+
 /** Lines of `ip -o monitor address route`: addresses of other interfaces, and default routes. */
 export function isRelevantOnLinux(line: string, ownInterface: string): boolean {
   const [, device = ''] = /^(?:Deleted )?\d+: ([^\s:@]+)/.exec(line) ?? /\bdev (\S+)/.exec(line) ?? [];

@@ -38,7 +38,7 @@ it('tells a container to start privileged, for each thing it lacks', () => {
   const facts = { ...EVERYTHING, isContainer: true, effectiveCapabilities: '00000000a80425fb', hasTunDevice: false };
   expect(obstaclesOf(facts)).toEqual([
     { missing: 'the capability CAP_NET_ADMIN', remedy: CONTAINER },
-    { missing: 'the device /dev/net/tun (and the kernel has no WireGuard)', remedy: CONTAINER },
+    { missing: 'the device /dev/net/tun (and the kernel has no WireGuard)', remedy: CONTAINER, isOfDevice: true },
   ]);
 });
 
@@ -47,6 +47,7 @@ it('says how a host gets the device', () => {
     {
       missing: 'the device /dev/net/tun (and the kernel has no WireGuard)',
       remedy: 'Load the kernel module: modprobe tun',
+      isOfDevice: true,
     },
   ]);
 });
@@ -59,20 +60,5 @@ it('names the package of each program that is missing, and only those needed', (
   ]);
   expect(obstaclesOf({ ...EVERYTHING, hasKernelWireGuard: true, programs: new Set(['ip', 'nft']) })).toEqual([
     { missing: 'the program wg', remedy: 'Install it; on Debian: apt-get install wireguard-tools' },
-  ]);
-});
-
-it('asks for what a sandbox needs besides, and tells a container how to get all of it', () => {
-  const programs = new Set(['ip', 'nft', 'wireguard-go', 'setpriv']);
-  // Docker gives a container these when NET_ADMIN is added.
-  const facts = { ...EVERYTHING, programs, isContainer: true, effectiveCapabilities: '00000000a80435fb' };
-  expect(obstaclesOf(facts)).toEqual([]);
-  expect(obstaclesOf(facts, 'sandbox')).toEqual([
-    {
-      missing: 'the capability CAP_SYS_ADMIN',
-      remedy:
-        'Start the container with --privileged, or with --cap-add NET_ADMIN --cap-add SYS_ADMIN --security-opt apparmor=unconfined --device /dev/net/tun, and run it there again.',
-    },
-    { missing: 'the program unshare', remedy: 'Install it; on Debian: apt-get install util-linux' },
   ]);
 });

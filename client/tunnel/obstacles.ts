@@ -17,51 +17,35 @@ const PACKAGES = {
   nft: 'nftables',
   wg: 'wireguard-tools',
   'wireguard-go': 'wireguard-go',
-  setpriv: 'util-linux',
-  unshare: 'util-linux',
 } as const;
 export const PROGRAMS = Object.keys(PACKAGES) as (keyof typeof PACKAGES)[];
 
-/** The thing that is to run here. A sandbox has namespaces of its own besides. */
-export type Purpose = 'node' | 'sandbox';
-
-/** Bits of a set of capabilities, capabilities(7). */
-const CAPABILITIES = { CAP_NET_ADMIN: 12n, CAP_SYS_ADMIN: 21n } as const;
-
-const NEEDS = {
-  node: {
-    capabilities: ['CAP_NET_ADMIN'],
-    programs: ['ip', 'nft'],
-    remedy:
-      'Start the container with --privileged, or with --cap-add NET_ADMIN --device /dev/net/tun, and run it there again.',
-  },
-  sandbox: {
-    capabilities: ['CAP_NET_ADMIN', 'CAP_SYS_ADMIN'],
-    programs: ['ip', 'nft', 'setpriv', 'unshare'],
-    // AppArmor's profile for containers forbids mounts.
-    remedy:
-      'Start the container with --privileged, or with --cap-add NET_ADMIN --cap-add SYS_ADMIN --security-opt apparmor=unconfined --device /dev/net/tun, and run it there again.',
-  },
-} as const;
+/** Bit of a set of capabilities, capabilities(7). */
+const CAP_NET_ADMIN = 12n;
+const IN_CONTAINER =
+  'Start the container with --privileged, or with --cap-add NET_ADMIN --device /dev/net/tun, and run it there again.';
 
 /** All that is missing, so that the user does not find one after the other. */
-export function obstaclesOf(host: HostFacts, purpose: Purpose = 'node'): Obstacle[] {
-  const needs = NEEDS[purpose];
-  const needed = [...needs.programs, host.hasKernelWireGuard ? 'wg' : 'wireguard-go'] as const;
-  const elsewhere = (remedy: string) => (host.isContainer ? needs.remedy : remedy);
-  const lacks = (capability: keyof typeof CAPABILITIES) => !hasCapability(host.effectiveCapabilities, capability);
+export function obstaclesOf(host: HostFacts): Obstacle[] {
+  const needed = ['ip', 'nft', host.hasKernelWireGuard ? 'wg' : 'wireguard-go'] as const;
+  const elsewhere = (remedy: string) => (host.isContainer ? IN_CONTAINER : remedy);
   const isRoot = host.userId === 0;
   return [
     ...(isRoot ? [] : [{ missing: 'superuser rights', remedy: 'Run it as root, for example with sudo.' }]),
-    ...(isRoot ? needs.capabilities.filter(lacks) : []).map((capability) => ({
-      missing: `the capability ${capability}`,
-      remedy: elsewhere('Run it as root with all capabilities.'),
-    })),
+    ...(isRoot && !mayAdministerNetworks(host.effectiveCapabilities)
+      ? [
+          {
+            missing: 'the capability CAP_NET_ADMIN',
+            remedy: elsewhere('Run it as root with all capabilities.'),
+          },
+        ]
+      : []),
     ...(!host.hasKernelWireGuard && !host.hasTunDevice && isRoot
       ? [
           {
             missing: 'the device /dev/net/tun (and the kernel has no WireGuard)',
             remedy: elsewhere('Load the kernel module: modprobe tun'),
+            isOfDevice: true as const,
           },
         ]
       : []),
@@ -74,6 +58,6 @@ export function obstaclesOf(host: HostFacts, purpose: Purpose = 'node'): Obstacl
   ];
 }
 
-function hasCapability(capabilities: string, capability: keyof typeof CAPABILITIES): boolean {
-  return /^[0-9a-f]+$/i.test(capabilities) && ((BigInt(`0x${capabilities}`) >> CAPABILITIES[capability]) & 1n) === 1n;
+function mayAdministerNetworks(capabilities: string): boolean {
+  return /^[0-9a-f]+$/i.test(capabilities) && ((BigInt(`0x${capabilities}`) >> CAP_NET_ADMIN) & 1n) === 1n;
 }

@@ -1,4 +1,5 @@
 import type { Log } from '../../core/base/ports.ts';
+import type { Place } from '../places.ts';
 import type { NetworkWatch } from './network-watch.ts';
 
 /** Where packets for a peer are sent: an IP address in its usual text form, and a UDP port. */
@@ -39,8 +40,6 @@ export interface TunnelOptions {
   readonly cidr: string;
   /** Bytes of a packet inside the tunnel. */
   readonly mtu: number;
-  /** The network namespace that the interface is put into; WireGuard's own socket stays where this process is. */
-  readonly namespace?: string;
   /** Aborted once nobody waits for the tunnel any more. */
   readonly ending?: AbortSignal;
   readonly log: Log;
@@ -49,11 +48,13 @@ export interface TunnelOptions {
 export interface Obstacle {
   readonly missing: string;
   readonly remedy: string;
+  /** No interface can be made, whatever rights the process has. */
+  readonly isOfDevice?: true;
 }
 
 /** A WireGuard interface that this process made or took over, and will take away. */
 export interface Tunnel {
-  readonly kind: 'kernel' | 'wireguard-go';
+  readonly kind: 'kernel' | 'wireguard-go' | 'userspace';
   /** True where some peers may have IPv4 endpoints and others IPv6 ones. */
   readonly mixesFamilies: boolean;
   readonly interfaceName: string;
@@ -70,7 +71,8 @@ export interface Tunnel {
    */
   handshake(publicKey: string, isRenewal: boolean): Promise<void>;
   setPrivateKey(privateKey: Uint8Array): Promise<void>;
-  setAddress(address: string, cidr: string): Promise<void>;
+  /** Has these addresses alone from now on, and routes their blocks. One that stays is not touched. */
+  setPlaces(places: readonly Place[]): Promise<void>;
   peers(): Promise<readonly TunnelPeerState[]>;
   /** Resolves with the reason when the interface is gone or its process has ended, and after `close`. */
   readonly ended: Promise<string>;

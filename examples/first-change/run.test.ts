@@ -3,7 +3,7 @@ import { startHarness } from '../../test/kits/http/harness.ts';
 import { verifies } from '../../test/verifies.ts';
 import { mainJob } from './main-job.ts';
 
-const POLICY = 'deny-everyone-but-web-to-db-5432';
+const POLICY = 'only-to-db';
 
 test('an agent plans a change, a person approves it, the past stays answerable, and a sub-agent ends on time', async () => {
   verifies('mcp-plan', 'mcp-apply', 'mcp-list-snapshots', 'mcp-diff-snapshots', 'mcp-check-connectivity-at');

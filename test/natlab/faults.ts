@@ -1,11 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chownSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import type { LabNode } from '../kits/lab/natlab-node.ts';
+import { openToNobody } from '../kits/lab/userspace-node.ts';
 import { freshDirectory } from '../kits/process/meshd.ts';
 import { hostIn } from '../kits/process/set-clock.ts';
 import { move, narrow, readdress, remap } from './moves.ts';
-import { type Outage, type Pair, untilAsBefore, type Way } from './pair.ts';
+import { type Kind, type Outage, type Pair, untilAsBefore, type Way } from './pair.ts';
 import { startProbe } from './probe.ts';
 
 /** One thing that goes wrong, with a pair that pings and has a relay of its own, apart from the control plane. */
@@ -14,6 +16,10 @@ interface Fault extends Pick<Outage, 'name' | 'bringUp'> {
   readonly limitMs: Readonly<Record<Way, number>>;
   /** Those that each run of the lab has. */
   readonly quick?: readonly Way[];
+  /** For a second node in userspace mode: what differs; false where there is no such thing, as wireguard-go of its own. */
+  readonly userspace?: false | Partial<Pick<Fault, 'limitMs' | 'quick'>>;
+  /** There is no such thing on a node with an interface. */
+  readonly isUserspaceOnly?: boolean;
   /** Bytes of an echo. */
   readonly bytes?: number;
   /** Resolves when it is over, as far as the host, or whoever starts programs there, can do that. */
@@ -30,8 +36,12 @@ const [NONE, SECOND] = [both(NONE_MS), both(SECOND_MS)];
 const UNTOLD = { direct: 2_000, relayed: 3_000 };
 /** With the start of wireguard-go, a firewall and the rules of the port. */
 const TUNNEL_ANEW = both(2 * SECOND_MS);
+/** Another thread reads and compiles the module of the stack. */
+const THREAD_ANEW = both(5 * SECOND_MS);
 /** Of an underlay that carries no overlay packet of full size in one piece; the echo is one. */
 const [SMALL_MTU, FULL_ECHO] = [1_300, 1_252];
+/** Ends the thread of the stack on SIGUSR2. */
+const THREAD_ENDER = resolve(import.meta.dirname, '../kits/lab/end-stack-thread.ts');
 /** The state of a node and some room, then none. */
 const DISK = '256k';
 
@@ -40,6 +50,7 @@ const faults: readonly Fault[] = [
     name: 'agent killed, and started at once',
     limitMs: SECOND,
     quick: ['direct'],
+    userspace: { limitMs: TUNNEL_ANEW },
     happens: async ({ two }) => {
       process.kill(await agentOf(two), 'SIGKILL');
       await two.up();
@@ -53,12 +64,22 @@ const faults: readonly Fault[] = [
   {
     name: 'wireguard-go killed; the agent starts another',
     limitMs: TUNNEL_ANEW,
+    userspace: false,
     happens: async ({ two }) => process.kill(wireguardOf(two), 'SIGKILL'),
   },
   {
     name: 'wireguard-go stopped for 5 s',
     limitMs: SECOND,
+    userspace: false,
     happens: ({ two }) => stopped(wireguardOf(two)),
+  },
+  {
+    name: 'thread of the network stack ended; the agent starts another',
+    limitMs: THREAD_ANEW,
+    quick: ['direct'],
+    isUserspaceOnly: true,
+    bringUp: (node) => node.up([], { NODE_OPTIONS: `--import=${THREAD_ENDER}` }),
+    happens: async ({ two }) => process.kill(await agentOf(two), 'SIGUSR2'),
   },
   {
     name: 'relay killed, and started at once',
@@ -144,15 +165,31 @@ const faults: readonly Fault[] = [
   },
 ];
 
-/** Each by either path. */
-export const matrix: readonly Outage[] = faults.flatMap((fault) =>
-  (['direct', 'relayed'] as const).map((path) => {
-    const { name, bringUp, limitMs, quick = [], bytes, happens } = fault;
-    const isQuick = quick.includes(path);
-    const measure = (pair: Pair) => silenceOf(pair, () => happens(pair), bytes);
-    return { name, path, isRelayApart: true, limitMs: limitMs[path], isQuick, ...(bringUp && { bringUp }), measure };
-  }),
+/** Each by either path, to either kind of node. */
+export const matrix: readonly Outage[] = (['root', 'userspace'] as const).flatMap((kind) =>
+  faults
+    .filter(({ isUserspaceOnly = false, userspace }) => (kind === 'root' ? !isUserspaceOnly : userspace !== false))
+    .flatMap((fault) => (['direct', 'relayed'] as const).map((path) => outageOf(fault, kind, path))),
 );
+
+function outageOf(fault: Fault, kind: Kind, path: Way): Outage {
+  const {
+    name,
+    bringUp,
+    limitMs,
+    quick = [],
+    bytes,
+    happens,
+  } = {
+    ...fault,
+    ...(kind === 'userspace' && fault.userspace),
+  };
+  return {
+    ...{ name, path, kind, isRelayApart: true, limitMs: limitMs[path], isQuick: quick.includes(path) },
+    ...(bringUp && { bringUp }),
+    measure: (pair) => silenceOf(pair, () => happens(pair), bytes),
+  };
+}
 
 /** How many answers show that it is over. */
 const ANSWERS_AFTER = 100;
@@ -175,7 +212,9 @@ function clocks(offset: string): Fault[] {
   let clock: ReturnType<typeof hostIn> | undefined;
   const bringUp = async (node: LabNode) => {
     if (node.host.name !== 'two') return node.up();
-    clock = hostIn(freshDirectory());
+    const directory = freshDirectory();
+    openToNobody(directory);
+    clock = hostIn(directory);
     return node.up([], clock.env);
   };
   const set = async () => {
@@ -188,6 +227,7 @@ function clocks(offset: string): Fault[] {
     {
       name: `clock set ${direction} by 1 h, agent killed and started`,
       limitMs: SECOND,
+      userspace: { limitMs: TUNNEL_ANEW },
       bringUp,
       happens: async ({ two }) => {
         await set();
@@ -202,11 +242,13 @@ function clocks(offset: string): Fault[] {
 async function onSmallDisk(node: LabNode, later: AsyncDisposableStack): Promise<unknown> {
   if (node.host.name !== 'two') return node.up();
   const held = readFileSync(`${node.directory}/node.json`);
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK},mode=700`, 'none', node.directory]);
+  const { uid, gid } = statSync(node.directory);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK},mode=700,uid=${uid},gid=${gid}`, 'none', node.directory]);
   later.defer(async () => {
     execFileSync('umount', ['-l', node.directory]);
   });
   writeFileSync(`${node.directory}/node.json`, held, { mode: 0o600 });
+  chownSync(`${node.directory}/node.json`, uid, gid);
   return node.up();
 }
 

@@ -3,10 +3,11 @@ import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { askGeneration } from '../../client/tunnel/generation.ts';
 import { natlab } from '../kits/lab/natlab.ts';
-import { type LabNode, labNodes } from '../kits/lab/natlab-node.ts';
+import { labNodes } from '../kits/lab/natlab-node.ts';
 import { startLabPlane } from '../kits/lab/natlab-plane.ts';
 import { describePrivileged, isLong } from '../kits/lab/privileged.ts';
 import { gridLab, isDirectPossible, PAIRS, type Pair, PLACES, type Place } from './grid.ts';
+import { type Found, meet } from './meet.ts';
 
 /** A sample of every kind of meeting; the long run takes all. */
 const SAMPLE: readonly (readonly [Place, Place])[] = [
@@ -20,15 +21,6 @@ const SAMPLE: readonly (readonly [Place, Place])[] = [
   ['easy', 'ipv6'],
 ];
 const pairs = isLong ? PAIRS : PAIRS.filter(({ places: [a, b] }) => SAMPLE.some(([c, d]) => a === c && b === d));
-/** First packet at the latest, and how long a direct path may take to be found. */
-const FIRST_PACKET_MS = 15_000;
-const DIRECT_MS = 20_000;
-
-interface Found {
-  readonly path: string;
-  readonly endpoint: string;
-}
-
 describePrivileged('nodes behind every kind of NAT', () => {
   it(
     'meet directly where that is possible and over the relay where it is not, and traffic flows between all',
@@ -52,34 +44,6 @@ describePrivileged('nodes behind every kind of NAT', () => {
     isLong ? 600_000 : 180_000,
   );
 });
-
-/** Waits for the best path of a pair and sends packets over it, from both sides. */
-async function meet(
-  { places, nodes: [from, to] }: Pair,
-  isDirect: boolean,
-  nodes: ReadonlyMap<string, LabNode>,
-): Promise<Found> {
-  const [left, right] = [nodes.get(from), nodes.get(to)];
-  if (!left || !right) throw new Error(`no node for ${from} and ${to}`);
-  const { address } = await left.untilPeer(to, ({ path }) => path !== null, FIRST_PACKET_MS);
-  const first = await left.host.ping(address, { waitSeconds: FIRST_PACKET_MS / 1_000 });
-  expect([places, first]).toEqual([places, { sent: 1, received: 1 }]);
-  if (isDirect) {
-    await left.untilPeer(to, ({ path }) => path === 'direct', DIRECT_MS);
-    await right.untilPeer(from, ({ path }) => path === 'direct', DIRECT_MS);
-  }
-  const back = (await right.untilPeer(from, ({ path }) => path !== null)).address;
-  const both = await Promise.all([left.host.ping(address, { count: 5 }), right.host.ping(back, { count: 5 })]);
-  expect([places, both]).toEqual([
-    places,
-    [
-      { sent: 5, received: 5 },
-      { sent: 5, received: 5 },
-    ],
-  ]);
-  const { path, endpoint } = await left.untilPeer(to, () => true);
-  return { path: path ?? 'none', endpoint: endpoint ?? '' };
-}
 
 function page(seen: ReadonlyMap<Pair, Found>): string {
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD']).toString().trim();
@@ -111,6 +75,9 @@ A NAT that draws a new port for every destination does not show which port the n
 side that filters by address and port, leave the relay. No router here carries IPv6, so a node with IPv6 alone meets nodes
 behind NAT over the relay. With a wireguard-go since 2023 a node that has IPv4 uses IPv4 alone ([decision 0017](decisions/0017-one-family.md)): it meets nodes
 with IPv6 alone over the relay, and all others as above, by IPv4.
+
+Nodes [without root](userspace.md) meet each other and nodes with an interface by the same paths (\`test/natlab/userspace-grid.lab.test.ts\`): a
+sample of each place in every run, all 77 pairs with \`MESH_LONG=1\`. Such a node has both families at once with any wireguard-go at the other end.
 
 Back to [all pages](README.md). Next: [platforms.md](platforms.md), [relays.md](relays.md).
 `;

@@ -13,26 +13,33 @@ export const PLACES = {
 
 export type Place = keyof typeof PLACES;
 
-/** Two nodes of each place, so that a place meets itself too. */
-export function hostsOf(place: Place): readonly [string, string] {
-  return [`${place}-1`, `${place}-2`];
+/** Three nodes of each place, so that a place meets itself too, also where the nodes are of two kinds. */
+export function hostsOf(place: Place): readonly [string, string, string] {
+  return [`${place}-1`, `${place}-2`, `${place}-3`];
 }
 
 const HOSTS: LabSpec['hosts'] = {
   'open-1': {},
   'open-2': {},
+  'open-3': {},
   'firewall-1': { firewall: true },
   'firewall-2': { firewall: true },
+  'firewall-3': { firewall: true },
   'easy-1': { behind: 'home' },
   'easy-2': { behind: 'cafe' },
+  'easy-3': { behind: 'cafe' },
   'hard-1': { behind: 'office' },
   'hard-2': { behind: 'campus' },
+  'hard-3': { behind: 'campus' },
   'lan-1': { behind: 'home' },
   'lan-2': { behind: 'home' },
+  'lan-3': { behind: 'home' },
   'double-1': { behind: 'flat' },
   'double-2': { behind: 'shed' },
+  'double-3': { behind: 'shed' },
   'ipv6-1': { family: 'ipv6' },
   'ipv6-2': { family: 'ipv6' },
+  'ipv6-3': { family: 'ipv6' },
 };
 
 /** The lab with these hosts alone. */

@@ -2,6 +2,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import type { Family } from '../../client/family.ts';
 import { Loopback } from '../../client/relay/loopback.ts';
+import { openHostLink } from '../../client/relay/loopback-link.ts';
 import { silentLog } from '../../core/base/silent-log.ts';
 
 /**
@@ -16,6 +17,7 @@ export async function tryLoopback(port: number, peers: number, wanted: Family = 
   await once(wireguard.bind(port), 'listening');
   const report = { returned: 0, misplaced: 0, crossed: 0, admitMs: 0 };
   const loopback = await Loopback.open({
+    openLink: openHostLink,
     wireguardPort: port,
     family: wanted,
     now: () => performance.now(),

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { natlab } from '../kits/lab/natlab.ts';
@@ -9,6 +10,22 @@ import { launcher } from '../kits/process/run-command.ts';
 
 /** Brought by test/systemd-resolved.sh. */
 const RESOLVED = path.resolve('node_modules/.cache/systemd-resolved');
+
+/** A DNS server that says 192.0.2.80 for every name but those of the overlay, of which it knows none. */
+const OTHER_SERVER = `
+  const ADDRESS = Buffer.from('c00c00010001000000050004c0000250', 'hex');
+  const socket = require('node:dgram').createSocket('udp4');
+  socket.on('message', (query, from) => {
+    const isOverlay = query.includes('mesh\\x08internal');
+    const question = query.subarray(0, query.indexOf(0, 12) + 5);
+    const answer = Buffer.concat(isOverlay ? [question] : [question, ADDRESS]);
+    answer.writeUInt16BE(isOverlay ? 0x8183 : 0x8180, 2);
+    answer.writeUInt16BE(isOverlay ? 0 : 1, 6);
+    answer.writeUInt32BE(0, 8);
+    socket.send(answer, from.port, from.address);
+  });
+  socket.bind(53, '127.0.0.1', () => console.log('listening'));
+`;
 
 const dig = (node: LabNode, ...args: readonly string[]) =>
   node.host.run('dig', ['+time=1', '+tries=1', ...args]).then(({ stdout }) => stdout.trim());
@@ -55,6 +72,42 @@ describePrivileged('names in the overlay', () => {
     await a.up(['--no-dns']);
     expect((await a.until(({ node }) => node.address !== null)).names).toBeNull();
     await Promise.all([a.down(), b.down()]);
+  });
+
+  it('resolve by resolv.conf where that was asked for, beside all other names, until the node is down, also after it was killed', async () => {
+    await using lab = await natlab({ hosts: { a: {}, b: {} } });
+    await using plane = await startLabPlane(lab);
+    const { b } = await labNodes(lab, plane, ['b'], (node) => node.up());
+    const a = new LabNode(lab.host('a'));
+    await a.join(await plane.joinToken());
+    const file = `/etc/netns/${a.host.namespace}/resolv.conf`;
+    const before = 'nameserver 127.0.0.1\noptions timeout:1 attempts:1\n';
+    writeFileSync(file, before);
+    const other = a.host.spawn(process.execPath, ['-e', OTHER_SERVER]);
+    await once(other.stdout as NodeJS.ReadableStream, 'data');
+    const domain = (await b.until(({ names }) => names?.server !== null)).names?.domain ?? '';
+    const addressOf = async (name: string) => (await a.host.run('getent', ['ahostsv4', name])).stdout.split(' ')[0];
+
+    await a.up(['--write-resolv-conf']);
+    const { names, peers } = await a.until(
+      (status) => status.names?.resolver === '/etc/resolv.conf' && status.peers.length === 1,
+    );
+    expect(names?.trouble).toBe('');
+    const own = `# mesh ${a.interfaceName}: names of ${domain}, until the node stops\nnameserver ${names?.server?.split(':')[0]}\n`;
+    expect(readFileSync(file, 'utf8')).toBe(own + before);
+    const all = () => Promise.all([`b.${domain}`, 'www.example.com'].map(addressOf));
+    expect(await all()).toEqual([peers[0]?.address, '192.0.2.80']);
+    await a.down();
+    expect(readFileSync(file, 'utf8')).toBe(before);
+
+    await a.up(['--write-resolv-conf']);
+    await a.until((status) => status.names?.resolver === '/etc/resolv.conf');
+    process.kill((await a.status()).node.pid, 'SIGKILL');
+    expect(readFileSync(file, 'utf8')).toBe(own + before);
+    await a.down();
+    expect(readFileSync(file, 'utf8')).toBe(before);
+    other.kill();
+    await b.down();
   });
 
   it.skipIf(!existsSync(RESOLVED))(

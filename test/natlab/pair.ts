@@ -1,15 +1,21 @@
-import type { LabSpec, Natlab } from '../kits/lab/natlab.ts';
+import type { LabHost, LabSpec, Natlab } from '../kits/lab/natlab.ts';
 import { natlab } from '../kits/lab/natlab.ts';
-import { type LabNode, labNodes } from '../kits/lab/natlab-node.ts';
+import { LabNode, labNodes } from '../kits/lab/natlab-node.ts';
 import { type LabParts, labParts } from '../kits/lab/natlab-parts.ts';
 import { type LabPlane, startLabPlane } from '../kits/lab/natlab-plane.ts';
+import { UserspaceNode } from '../kits/lab/userspace-node.ts';
 
 export type Way = 'direct' | 'relayed';
+
+/** How the second node of a pair has its tunnel; the first has an interface. */
+export type Kind = 'root' | 'userspace';
 
 /** What happens to a pair of nodes that use their path, and how long that may cost them. */
 export interface Outage {
   readonly name: string;
   readonly path: Way;
+  /** `root` unless given. */
+  readonly kind?: Kind;
   /** The relay is no part of the control plane. */
   readonly isRelayApart?: boolean;
   readonly limitMs: number;
@@ -49,17 +55,19 @@ const NATS = { direct: 'easy', relayed: 'hard' } as const;
 
 /** Two nodes whose path is open and in use. */
 export async function withPair<T>(outage: Outage, use: (pair: Pair) => Promise<T>): Promise<T> {
-  const { path, isRelayApart = false, bringUp = (node) => node.up() } = outage;
+  const { path, kind = 'root', isRelayApart = false, bringUp = (node) => node.up() } = outage;
   await using after = new AsyncDisposableStack();
   await using lab = await natlab(specOf(path, isRelayApart));
   const relay = relayOf(lab);
   if (isRelayApart) await relay.start();
   await using plane = await startLabPlane(lab, isRelayApart ? settingsFor(lab) : {});
-  const { one, two } = await labNodes(lab, plane, ['one', 'two'], (node) => bringUp(node, after));
+  const make = (host: LabHost) =>
+    host.name === 'two' && kind === 'userspace' ? new UserspaceNode(host) : new LabNode(host);
+  const { one, two } = await labNodes(lab, plane, ['one', 'two'], (node) => bringUp(node, after), make);
   const pair: Pair = { lab, plane, one, two, path, relay };
   await untilAsBefore(pair);
   for (const node of [one, two]) {
-    if (!(await node.host.reaches(otherOf(node)))) throw new Error(`${node.host.name} does not reach the other.`);
+    if (!(await node.reaches(otherOf(node)))) throw new Error(`${node.host.name} does not reach the other.`);
   }
   return await use(pair);
 }

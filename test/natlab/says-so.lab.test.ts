@@ -6,10 +6,10 @@ import { startLabPlane } from '../kits/lab/natlab-plane.ts';
 import { describeLong, describePrivileged } from '../kits/lab/privileged.ts';
 import { launcher } from '../kits/process/run-command.ts';
 
-/** Three heartbeats of each, 30 s apart. */
+/** Three heartbeats of each, 15 s apart, and more. */
 const NOTICED_MS = 200_000;
 const LAN = { hosts: { one: {}, two: {} } };
-/** After `mesh down` came back; a node that only falls silent is online for 90 s. */
+/** After `mesh down` came back; a node that only falls silent is online for 45 s. */
 const OFFLINE = { timeout: 2_000 };
 
 describePrivileged('a node that something is wrong with', () => {

@@ -90,6 +90,59 @@ describePrivileged('mesh service, under a real systemd', () => {
   );
 
   it.skipIf(!isInstalled('systemd-nspawn'))(
+    'starts a node in userspace mode for an ordinary user by the systemd of that user, again when it is killed, and takes it away',
+    async () => {
+      await using lab = await natlab({ hosts: { a: {}, b: {} } });
+      await using plane = await startLabPlane(lab);
+      const { b } = await labNodes(lab, plane, ['b'], (node) => node.up());
+      const a = new LabNode(lab.host('a'));
+      await a.join(await plane.joinToken());
+      const { shared, mesh, directory } = trialOf(a);
+      // In a script of its own, as the user would have it: su would ask for more than the container has.
+      const ada = (command: string) =>
+        `setpriv --reuid=ada --regid=ada --init-groups env -u XDG_RUNTIME_DIR HOME=/home/ada sh -c '${command}'`;
+      const pid = `$(${ada('XDG_RUNTIME_DIR=/run/user/$(id -u) systemctl --user show -P MainPID mesh')})`;
+      const untilUp = `until ${ada(`cd; ${mesh} ping b --count 1`)} >/dev/null 2>&1; do :; done`;
+      const script = [
+        `useradd --create-home ada; cp -r ${directory} /home/ada/.mesh; chown -R ada: /home/ada`,
+        step('early', ada(`cd; ${mesh} service install --user`)),
+        'systemctl start user@$(id -u ada)',
+        step('install', ada(`cd; ${mesh} service install --user -- --proxy 127.0.0.1:0`)),
+        untilUp,
+        step('status', ada(`cd; ${mesh} service status --user`)),
+        step('rights', `grep -E '^(Uid|CapEff|NoNewPrivs|Seccomp):' /proc/${pid}/status`),
+        step('daemon', ada(`cd; ${mesh} up --daemon`)),
+        `old=${pid}; kill -KILL $old; until [ ${pid} != $old ] && [ ${pid} != 0 ]; do :; done`,
+        untilUp,
+        step('down', ada(`cd; ${mesh} down; ${mesh} status`)),
+        step('started', ada(`cd; ${mesh} service start --user`)),
+        untilUp,
+        step('uninstall', ada(`cd; ${mesh} service uninstall --user`)),
+        step('gone', ada(`cd; ${mesh} service status --user; ls -A .config/systemd/user/*.wants`)),
+      ].join('\n');
+      writeFileSync(path.join(shared, 'trial.sh'), `${script}\n`);
+      const command = [path.resolve('test/kits/lab/in-systemd.sh'), a.host.namespace, shared, '100'];
+      const { stdout } = await runCommand('sh', command, { timeoutMs: 110_000 });
+      const of = (mark: string) => saidIn(stdout, mark);
+      expect(of('early'), readFileSync(path.join(shared, 'console'), 'utf8')).toMatch(
+        /^No systemd of this user runs here\. Log in as this user, or .*: sudo loginctl enable-linger ada\nOr run it .*: .*mesh up --userspace --daemon .*\nexit=7$/,
+      );
+      expect(of('install')).toContain('mesh.service is installed (/home/ada/.config/systemd/user/mesh.service)');
+      expect(of('install')).toContain('To have it start with the machine: sudo loginctl enable-linger ada');
+      expect(of('status')).toMatch(/^mesh\.service is running \(pid \d+\)/);
+      expect(of('rights')).toMatch(/Uid:\t1\d{3}\t.*\nCapEff:\t0+\nNoNewPrivs:\t1\nSeccomp:\t2\n/);
+      expect(of('daemon')).toBe(
+        `The node of /home/ada/.mesh is a service. Start it: ${mesh} service start --user\nexit=5`,
+      );
+      expect(of('down')).toContain(`not up. Start it: ${mesh} service start --user`);
+      expect(of('started')).toContain('mesh.service is running');
+      expect(of('uninstall')).toContain('mesh.service is gone.');
+      expect(of('gone')).toContain('There is no service mesh.service');
+      await b.down();
+    },
+  );
+
+  it.skipIf(!isInstalled('systemd-nspawn'))(
     'keeps the unit that works, is started again as a service, and leaves nothing when the machine leaves',
     async () => {
       await using lab = await natlab({ hosts: { a: {} } });

@@ -7,7 +7,7 @@ import { askAgent, localSocketPath } from '../../../client/agent/local-socket.ts
 import { type NodeStatus, nodeStatusSchema, type PeerStatus } from '../../../client/agent/node-status.ts';
 import { freshDirectory } from '../process/meshd.ts';
 import { BIN, launcher, type Ran, type RunOptions } from '../process/run-command.ts';
-import { freshInterface, type LabHost, type Natlab } from './natlab.ts';
+import { freshInterface, type LabHost, type Natlab, type PingOptions } from './natlab.ts';
 import { LAB_SERVER, type LabPlane } from './natlab-plane.ts';
 
 /** Between two looks at a node: much shorter than any time limit that is measured with it. */
@@ -26,12 +26,18 @@ export class LabNode {
   readonly #logDirectory = path.join(this.directory, 'log');
   /** Where its launchers are; another one from the next start on. */
   bin: string;
+  /** Words before its commands, which change the rights that they have. */
+  readonly #as: readonly string[];
+  readonly #own: Readonly<Record<string, string>>;
   #foreground: ChildProcess | undefined;
   #printed = '';
 
-  constructor(host: LabHost, bin = BIN) {
+  /** @param own variables of all its commands */
+  constructor(host: LabHost, bin = BIN, as: readonly string[] = [], own: Readonly<Record<string, string>> = {}) {
     this.host = host;
     this.bin = bin;
+    this.#as = as;
+    this.#own = own;
   }
 
   /** Everything that it logged, in the foreground or as a daemon. */
@@ -42,12 +48,20 @@ export class LabNode {
 
   /** Runs a command of `mesh` for this node; answers any exit code. */
   mesh(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-    return this.host.run(launcher('mesh', this.bin), args, { ...options, env: { ...this.#env(), ...options.env } });
+    const [file, ...words] = this.command(args);
+    return this.host.run(file, words, { ...options, env: { ...this.#env(), ...options.env } });
   }
 
   /** As `mesh`. @throws Error with its output when it does not end with 0 */
   must(args: readonly string[], options: RunOptions = {}): Promise<string> {
-    return this.host.must(launcher('mesh', this.bin), args, { ...options, env: { ...this.#env(), ...options.env } });
+    const [file, ...words] = this.command(args);
+    return this.host.must(file, words, { ...options, env: { ...this.#env(), ...options.env } });
+  }
+
+  /** The words of a command of `mesh` for this node. */
+  command(args: readonly string[]): [string, ...string[]] {
+    const [file = '', ...words] = [...this.#as, launcher('mesh', this.bin), ...args];
+    return [file, ...words];
   }
 
   /** `mesh init`, under the name of its host. */
@@ -57,7 +71,7 @@ export class LabNode {
 
   /** Starts `mesh up` in the foreground, in a session of its own as a service is. */
   start(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): void {
-    const child = this.host.spawn('setsid', [launcher('mesh', this.bin), ...this.#upArguments(args)], {
+    const child = this.host.spawn('setsid', this.command(this.#upArguments(args)), {
       ...this.#env(),
       ...env,
     });
@@ -124,9 +138,24 @@ export class LabNode {
     return found(await this.until((status) => found(status) !== undefined, patienceMs)) as PeerStatus;
   }
 
+  /** Echoes to an address of the overlay, as a program of its host sends them. */
+  ping(address: string, options?: PingOptions): Promise<{ sent: number; received: number }> {
+    return this.host.ping(address, options);
+  }
+
+  /** Tells whether an echo to an address of the overlay is answered within the time. */
+  reaches(address: string, seconds?: number): Promise<boolean> {
+    return this.host.reaches(address, seconds);
+  }
+
   #env() {
     const { MESH_PLATFORM } = process.env;
-    return { HOME: this.directory, MESH_CONFIG_DIR: this.directory, ...(MESH_PLATFORM && { MESH_PLATFORM }) };
+    return {
+      ...this.#own,
+      HOME: this.directory,
+      MESH_CONFIG_DIR: this.directory,
+      ...(MESH_PLATFORM && { MESH_PLATFORM }),
+    };
   }
 
   #upArguments(more: readonly string[]): string[] {
@@ -140,11 +169,12 @@ export async function labNodes<Name extends string>(
   plane: Pick<LabPlane, 'joinToken'>,
   names: readonly Name[],
   bringUp: (node: LabNode) => unknown = (node) => node.start(),
+  make: (host: LabHost) => LabNode = (host) => new LabNode(host),
 ): Promise<Record<Name, LabNode>> {
   const token = await plane.joinToken();
   const nodes: [string, LabNode][] = [];
   for (const name of names) {
-    const node = new LabNode(lab.host(name));
+    const node = make(lab.host(name));
     await node.join(token);
     await bringUp(node);
     nodes.push([name, node]);

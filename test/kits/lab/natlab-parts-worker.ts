@@ -5,9 +5,11 @@ import { FirewallKeeper } from '../../../client/agent/firewall-keeper.ts';
 import { nftablesFirewall } from '../../../client/firewall/nftables.ts';
 import type { OwnAddress } from '../../../client/firewall/own-address.ts';
 import { platformFirewall } from '../../../client/firewall/platform.ts';
+import { askDns } from '../../../client/lookup.ts';
 import type { Connectivity } from '../../../client/paths/connectivity.ts';
 import { startConnectivity } from '../../../client/paths/runtime.ts';
 import type { PathStatus } from '../../../client/paths/status.ts';
+import type { Place } from '../../../client/places.ts';
 import { linuxTunnels } from '../../../client/tunnel/linux.ts';
 import type { Tunnel, TunnelOptions, TunnelPeer } from '../../../client/tunnel/tunnel.ts';
 import { silentLog } from '../../../core/base/silent-log.ts';
@@ -65,7 +67,7 @@ const methods = {
   change: (put: TunnelPeer[], removed: string[]) => opened().change(put, removed),
   setEndpoint: (key: string, address: string, port: number) => opened().setEndpoint(key, { address, port }),
   setPrivateKey: (key: string) => opened().setPrivateKey(Buffer.from(key, 'base64')),
-  setAddress: (address: string, cidr: string) => opened().setAddress(address, cidr),
+  setPlaces: (...places: Place[]) => opened().setPlaces(places),
   peers: () => opened().peers(),
   ended: () => opened().ended,
   async close() {
@@ -81,6 +83,7 @@ const methods = {
       tunnel: opened(),
       publish: (subject, sealed) => tell({ type: 'signal', subject, sealed: Buffer.from(sealed).toString('base64') }),
       known: new Map(),
+      lookup: askDns,
       remember: () => {},
       onCredentialExpired: () => {},
       log: silentLog,

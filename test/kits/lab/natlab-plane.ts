@@ -42,6 +42,8 @@ export async function startLabPlane(
   return {
     call,
     workspace: admin.workspace,
+    /** Session of the administrator. */
+    session: admin.token,
 
     /** Calls the API as the administrator. @throws Error on an answer that is no success */
     async api(method: string, route: string, body?: unknown) {

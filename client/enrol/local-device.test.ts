@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { peerNameFault, readsAsAddress } from '../core/model/peer-name.ts';
-import { nodeName } from './node-init.ts';
+import { peerNameFault, readsAsAddress } from '../../core/model/peer-name.ts';
+import { nodeName } from './local-device.ts';
 
 test.each([
   ['web-1.example', 'web-1.example'],

@@ -7,7 +7,8 @@ import { boundedLines } from './bounded-lines.ts';
 export interface BridgeOptions {
   /** Address of the control plane, such as `https://mesh.example:18090`. */
   readonly server: string;
-  readonly token: string;
+  /** Left out where a sandbox's door adds it. */
+  readonly token?: string;
   /** Id or slug; needed where the token is good for several workspaces. */
   readonly workspace?: string;
   readonly input?: Readable;
@@ -46,7 +47,8 @@ export function bridgeStdio(options: BridgeOptions): Bridge {
     stdio.send(message).catch((error: unknown) => warn(`The client does not take messages: ${String(error)}`));
 
   function headersFor(message: JSONRPCMessage | undefined): Headers {
-    const headers = new Headers({ authorization: `Bearer ${token}`, accept: 'application/json, text/event-stream' });
+    const headers = new Headers({ accept: 'application/json, text/event-stream' });
+    if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
     if (workspace) headers.set('x-workspace-id', workspace);
     if (message) headers.set('content-type', 'application/json');
     const version = message && modernVersionOf(message);

@@ -24,3 +24,8 @@ export function endWithToken(
   look();
   response.once('close', () => clearTimeout(timer));
 }
+
+/** Returns whom a stream lasts as long as: a client of OAuth renews its token meanwhile, so its streams end with the grant. */
+export async function lastingCaller(caller: Caller): Promise<Caller> {
+  return (caller.audience === undefined ? undefined : await caller.again?.()) ?? caller;
+}

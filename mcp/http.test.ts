@@ -144,12 +144,17 @@ describe('the endpoint', () => {
   test('answers 401 with WWW-Authenticate without a token, and to a token that was revoked', async () => {
     await using plane = await startTestMcp();
     const anonymous = await fetch(plane.url, post(initialize, { authorization: '' }));
-    expect([anonymous.status, anonymous.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="mesh"']);
+    const metadata = `${new URL(plane.url).origin}/.well-known/oauth-protected-resource/mcp`;
+    const challenge = `Bearer realm="mesh", resource_metadata="${metadata}", scope="network:read snapshots:read intents:plan intents:apply"`;
+    expect([anonymous.status, anonymous.headers.get('www-authenticate')]).toEqual([401, challenge]);
     const client = await plane.connect('reader', 'legacy');
     plane.tokens.delete('reader');
     await expect(client.listTools()).rejects.toThrow();
     const revoked = await fetch(plane.url, post(initialize));
-    expect(revoked.headers.get('www-authenticate')).toBe('Bearer realm="mesh", error="invalid_token"');
+    expect(revoked.headers.get('www-authenticate')).toContain(
+      `${challenge}, error="invalid_token", error_description="`,
+    );
+    expect(await revoked.json()).toMatchObject({ code: 'unauthenticated', error: 'invalid_token' });
   });
 
   test('lets no other token ride a session', async () => {

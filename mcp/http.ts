@@ -12,15 +12,18 @@ import { refuseForeignHost } from '../core/base/host-check.ts';
 import { newId } from '../core/base/ids.ts';
 import { originOf } from '../core/base/origin.ts';
 import { createQuotas, quotaKeysOf } from '../core/base/quotas.ts';
+import { requestIdOf } from '../core/base/request-id.ts';
 import type { SharedState } from '../core/base/shared.ts';
 import { buildAccessWatch, goElsewhere } from '../core/call/access-watch.ts';
 import { logFailure } from '../core/call/log-failure.ts';
 import { awaitCommits } from '../core/call/resolve-workspace.ts';
+import { addressesOf, isOwnResource, OFFERED_OAUTH_SCOPES } from '../core/model/oauth.ts';
 import { accepts } from '../rest/accept.ts';
 import { codeOfUnread, readMessage } from './body.ts';
 import { answerCors, METHODS } from './cors.ts';
-import { endWithToken } from './end-with-token.ts';
-import { sendRpcError, sendUnauthenticated } from './refusal.ts';
+import { endWithToken, lastingCaller } from './end-with-token.ts';
+import { MissingScope, missingScope, scopesOfTools } from './missing-scope.ts';
+import { type Challenge, sendChallenge, sendRpcError } from './refusal.ts';
 import { urisOf } from './resources.ts';
 import { buildServerFactory } from './server.ts';
 import { createSessions, type Session, type SessionLimits } from './sessions.ts';
@@ -57,9 +60,16 @@ const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
 
 /** MCP over Streamable HTTP for both eras: the current revision request by request, that of 2025 in sessions. */
 export function buildMcp(options: McpHttpOptions): McpEndpoint {
-  const { gate, log, hosts = new Set(), sessions: limits = {}, shared, maxSubscriptions = MAX_SUBSCRIPTIONS } = options;
-  const factory = buildServerFactory(options);
-  const { clock, store } = gate.services;
+  const { log, hosts = new Set(), sessions: limits = {}, shared, maxSubscriptions = MAX_SUBSCRIPTIONS } = options;
+  const { clock, store, settings } = options.gate.services;
+  const isForMcp = (audience: string) => isOwnResource(audience, settings);
+  /** Tokens of OAuth clients count here, and nowhere else. */
+  const gate: McpOptions['gate'] = {
+    ...options.gate,
+    authenticate: (bearer, origin, how) => options.gate.authenticate(bearer, origin, { ...how, accepts: isForMcp }),
+  };
+  const factory = buildServerFactory({ ...options, gate });
+  const scopeOfTool = scopesOfTools(options);
   const access = buildAccessWatch(gate);
   const sessions = createSessions({
     limits,
@@ -97,7 +107,8 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
     const workspaceHint = Array.isArray(hint) ? hint[0] : hint;
     await awaitCommits({ bearer, workspaceHints: [] }, undefined, gate);
     const caller = await gate.authenticate(bearer, origin);
-    const principal: Principal = { caller, workspaceHint, origin, readAt };
+    const requestId = requestIdOf(request.headers['x-request-id']);
+    const principal: Principal = { caller, workspaceHint, origin, readAt, requestId };
     request.auth = { token: bearer, clientId: caller.subject, scopes: [], extra: { principal } };
     return principal;
   }
@@ -131,7 +142,7 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
       if (leaving && session.calls === 0) sessions.leave(session, leaving);
     });
     if (!isCall) {
-      endWithToken(response, principal.caller, clock, (reason) => sessions.end(session, reason));
+      endWithToken(response, await lastingCaller(principal.caller), clock, (reason) => sessions.end(session, reason));
     }
     // As when a control plane begins to stop at this moment.
     if (!(await sessions.handle(session, request, response, body)))
@@ -159,7 +170,15 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
       if (reason.code !== 'unavailable') sessions.end(session, reason);
       else if (!leaving || session.calls === 0) sessions.leave(session, reason);
     };
-    session.holds.defer(access.add({ bearer: request.auth?.token ?? '', origin: principal.origin, check, end }));
+    session.holds.defer(
+      access.add({
+        bearer: request.auth?.token ?? '',
+        origin: principal.origin,
+        again: principal.caller.again,
+        check,
+        end,
+      }),
+    );
   }
 
   async function handle(
@@ -181,6 +200,8 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
         return;
       }
       const body = request.method === 'POST' ? await readMessage(request) : undefined;
+      const missing = missingScope(principal, body, scopeOfTool);
+      if (missing) throw missing;
       const types = typesOf(request, body);
       if (types.length > 0 && !types.some((type) => accepts(request.headers.accept, type))) {
         sendRpcError(response, 406, -32_000, `Accept ${types.join(' or ')}: there is no other answer.`);
@@ -198,10 +219,18 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
     const requestId = newId('r');
     const problem = toProblem(error, { instance: '/mcp', requestId });
     logFailure(log, error, problem, { face: 'mcp' });
+    const challenge = (scopes: readonly string[], why: Challenge['error']) => {
+      const { resourceMetadata } = addressesOf(request, settings) ?? {};
+      sendChallenge(response, problem, { resourceMetadata, scopes, error: why });
+    };
     if (error instanceof MeshError && error.code === 'unauthenticated') {
       const call = { raw: {}, bearer: undefined, workspaceHints: [], face: 'mcp' as const, origin, requestId };
       gate.refused('mcp', error, { ...call, signal: AbortSignal.timeout(1_000) }, ANONYMOUS);
-      sendUnauthenticated(response, problem, Boolean(request.headers.authorization));
+      challenge(OFFERED_OAUTH_SCOPES, request.headers.authorization ? 'invalid_token' : undefined);
+      return;
+    }
+    if (error instanceof MissingScope) {
+      challenge(error.scopes, 'insufficient_scope');
       return;
     }
     const isUnread = error instanceof MeshError && error.code === 'invalid_input';

@@ -19,14 +19,32 @@ export function sendRpcError(
   send(response, status, { 'Content-Type': 'application/json', ...retry, ...close }, { jsonrpc: '2.0', id, error });
 }
 
-/** 401 as RFC 6750 asks. */
-export function sendUnauthenticated(response: ServerResponse, problem: Problem, sentToken: boolean): void {
-  const challenge = sentToken ? 'Bearer realm="mesh", error="invalid_token"' : 'Bearer realm="mesh"';
+/** A refusal by which an OAuth client learns where to ask, and for what (RFC 6750, RFC 9728). */
+export interface Challenge {
+  /** Absent under an address where no client can sign in. */
+  readonly resourceMetadata?: string | undefined;
+  readonly scopes: readonly string[];
+  /** Absent where no token was sent. */
+  readonly error?: 'invalid_token' | 'insufficient_scope' | undefined;
+}
+
+/** 401, or 403 for a scope that is missing: as a problem, with the reason where OAuth clients look for it too. */
+export function sendChallenge(response: ServerResponse, problem: Problem, challenge: Challenge): void {
+  const { resourceMetadata, scopes, error } = challenge;
+  const parameters = {
+    realm: 'mesh',
+    ...(resourceMetadata !== undefined && { resource_metadata: resourceMetadata, scope: scopes.join(' ') }),
+    ...(error && { error, error_description: problem.detail.replaceAll(/[^\x20-\x7e]|["\\]/g, "'") }),
+  };
+  const header = Object.entries(parameters).map(([name, value]) => `${name}="${value}"`);
   send(
     response,
-    401,
-    { 'Content-Type': 'application/problem+json; charset=utf-8', 'WWW-Authenticate': challenge },
-    problem,
+    problem.status,
+    {
+      'Content-Type': 'application/problem+json; charset=utf-8',
+      'WWW-Authenticate': `Bearer ${header.join(', ')}`,
+    },
+    { ...problem, ...(error && { error, error_description: problem.detail }) },
   );
 }
 

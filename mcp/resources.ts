@@ -68,10 +68,10 @@ export function buildResources({ operations, gate, log, extension }: McpOptions)
     return { workspace: decoded(workspace), operation, id: id === undefined ? undefined : decoded(id) };
   }
 
-  async function read(uri: string, { caller, origin }: Principal, signal: AbortSignal): Promise<ReadContents[]> {
+  async function read(uri: string, principal: Principal, signal: AbortSignal): Promise<ReadContents[]> {
     const target = targetOf(uri);
     if (!target) throw new ResourceNotFoundError(uri);
-    const requestId = newId('r');
+    const { caller, origin, requestId = newId('r') } = principal;
     try {
       // As over REST: a resource is the whole, where a tool may answer a summary that points to it.
       const call: CallRequest = {

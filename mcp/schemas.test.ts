@@ -6,7 +6,7 @@ import { describeTool } from './schemas.ts';
 
 const rule = z.strictObject({ to: z.array(z.strictObject({ cidr: z.string() })), ports: z.array(z.int()) });
 
-test('what a tool takes is described two fields deep with its limits, and what it answers by names', () => {
+test('a tool is described by what it takes, two fields deep with its limits', () => {
   const operation = operationsFor<Services>()({
     name: 'open_ports',
     title: 'Open ports',
@@ -40,13 +40,7 @@ test('what a tool takes is described two fields deep with its limits, and what i
       },
     },
     required: ['name'],
-    additionalProperties: false,
   });
   expect(Object.keys(withWorkspace.inputSchema.properties ?? {})).toEqual(['name', 'rules', 'workspace_id']);
-  expect(plain.outputSchema).toEqual({
-    type: 'object',
-    properties: {
-      opened: {},
-    },
-  });
+  expect(plain.outputSchema).toEqual({ type: 'object' });
 });

@@ -17,13 +17,13 @@ const WORKSPACE_ID = { type: 'string', description: 'Id or slug' };
 export function describeTool(operation: AnyOperation<Services>): ToolDescriptions {
   const { name, title, description, effects } = operation;
   const { $schema: _draft, ...inputSchema } = inputOf(z.toJSONSchema(operation.input, { io: 'input' }) as Json);
-  const outputSchema = objectSchema(z.toJSONSchema(operation.output, { io: 'output', unrepresentable: 'any' }) as Json);
+  const outputSchema = answerSchema(z.toJSONSchema(operation.output, { io: 'output', unrepresentable: 'any' }) as Json);
   const tool = (input: Json): Tool => ({
     name,
     title,
     description,
     inputSchema: { type: 'object', ...input } as Tool['inputSchema'],
-    ...(outputSchema && { outputSchema: outputSchema as NonNullable<Tool['outputSchema']> }),
+    ...(outputSchema && { outputSchema }),
     annotations: effects,
   });
   const plain = tool(inputSchema);
@@ -37,21 +37,15 @@ export function describeTool(operation: AnyOperation<Services>): ToolDescription
  * writes a longer line, and input is checked on arrival.
  */
 const LINE = 381;
-/** Fields that are taken and not listed. */
-const UNLISTED: ReadonlySet<string> = new Set(['history', 'starts']);
-
-/** The shapes of policies stand once in the list, where any change is taken. */
-const EVERY_CHANGE = 'ChangeSpec';
+/** Fields that are taken and not listed, as deprecated ones are. */
+const UNLISTED: ReadonlySet<string> = new Set(['history']);
 
 function inputOf(schema: Json): Json {
-  const { $defs, properties, ...rest } = trimmed(schema) as Json & { $defs?: Json; properties?: Record<string, Json> };
-  const fields = Object.entries(properties ?? {}).map(
-    ([name, { format: _format, ...field }]) => [name, field] as const,
-  );
-  const shape = { ...rest, properties: Object.fromEntries(fields) };
-  if ($defs === undefined) return shape;
-  if (EVERY_CHANGE in $defs) return { ...shape, $defs };
-  return { ...shape, properties: Object.fromEntries(fields.map(([name, field]) => [name, asJsonText(field)])) };
+  const { $defs: _shapes, properties, ...rest } = trimmed(schema) as Json & { properties?: Record<string, Json> };
+  const fields = Object.entries(properties ?? {})
+    .filter(([, { deprecated }]) => deprecated !== true)
+    .map(([name, { format: _format, ...field }]) => [name, asJsonText(field)] as const);
+  return { ...rest, properties: Object.fromEntries(fields) };
 }
 
 /** Strict function calling has no words for rules of policies: such a field is asked for as JSON text, and taken either way. */
@@ -60,16 +54,13 @@ function asJsonText(field: Json): Json {
 }
 
 /**
- * The names of the fields of an answer, below a root of type object, as clients of 2025 require; undefined where the answer can
- * be something else. An answer of several forms has the fields of all. The answer shows the rest, which is checked here before it
- * leaves.
+ * Returns the schema of an answer, with a root of type object, as clients of 2025 require; undefined where the answer can be
+ * something else. The answer shows its fields, and docs/mcp.md lists them: in each list their names would cost more than a tool.
  */
-function objectSchema(schema: Json): Json | undefined {
+function answerSchema(schema: Json): { readonly type: 'object' } | undefined {
   const { anyOf, oneOf } = schema;
   const forms = (anyOf ?? oneOf ?? [schema]) as readonly Json[];
-  if (!forms.every(({ type }) => type === 'object')) return undefined;
-  const names = forms.flatMap(({ properties }) => Object.keys(properties ?? {}));
-  return { type: 'object', properties: Object.fromEntries(names.map((name) => [name, {}])) };
+  return forms.every(({ type }) => type === 'object') ? { type: 'object' } : undefined;
 }
 
 /** Checked on arrival, with an error that says what is wrong; in a list they would cost every caller its context. */
@@ -87,7 +78,7 @@ const INPUT_DEPTH = 2;
 
 /**
  * The shape of a request, without those keywords, limits of a line, the bounds that every safe integer and every port has, the
- * word that inner objects have no other fields, and all of what lies deeper than {@link INPUT_DEPTH} but its type.
+ * word that objects have no other fields, and all of what lies deeper than {@link INPUT_DEPTH} but its type.
  */
 function trimmed(schema: unknown, isMap = false, depth = 0, fields = 0): unknown {
   if (Array.isArray(schema)) return schema.map((each) => trimmed(each, false, depth + 1, fields));
@@ -96,7 +87,7 @@ function trimmed(schema: unknown, isMap = false, depth = 0, fields = 0): unknown
   return Object.fromEntries(
     Object.entries(schema).flatMap(([key, value]): [string, unknown][] => {
       if (!isMap && CHECKED_ON_ARRIVAL.has(key)) return [];
-      if (!isMap && depth > 0 && key === 'additionalProperties' && value === false) return [];
+      if (!isMap && key === 'additionalProperties' && value === false) return [];
       const isBound = key === 'maximum' || key === 'minimum';
       if (!isMap && key === 'maxLength' && Number(value) <= LINE) return [];
       if (isMap && UNLISTED.has(key)) return [];

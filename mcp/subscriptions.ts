@@ -4,7 +4,7 @@ import type { Caller } from '../core/base/caller.ts';
 import { MeshError, type Problem, toProblem } from '../core/base/errors.ts';
 import { type Quotas, quotaKeysOf } from '../core/base/quotas.ts';
 import type { AccessWatch } from '../core/call/access-watch.ts';
-import { endWithToken } from './end-with-token.ts';
+import { endWithToken, lastingCaller } from './end-with-token.ts';
 import { endableBody } from './endable-body.ts';
 import { sendRpcError } from './refusal.ts';
 import { type Resources, workspaceOf } from './resources.ts';
@@ -67,8 +67,9 @@ export function buildSubscriptions({ clock, handler, resources, access, shares }
       if (!(await mayWatchAll(uris, { ...principal, caller }))) throw notOwn();
     };
     const bearer = request.auth?.token ?? '';
-    response.once('close', access.add({ bearer, origin: principal.origin, check, end }));
-    endWithToken(response, principal.caller, clock, end);
+    const { caller, origin } = principal;
+    response.once('close', access.add({ bearer, origin, again: caller.again, check, end }));
+    endWithToken(response, await lastingCaller(caller), clock, end);
     const fetch: typeof handler.fetch = async (...call) => {
       const answer = await handler.fetch(...call);
       if (!answer.body) return answer;

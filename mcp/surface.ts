@@ -28,6 +28,8 @@ export interface Principal {
   readonly origin: string;
   /** When its request was read; undefined on stdio. */
   readonly readAt?: number;
+  /** Id of its request; undefined on stdio. */
+  readonly requestId?: string;
 }
 
 /** A page that a client with the extension MCP Apps shows beside answers. */

@@ -62,9 +62,8 @@ export function buildTools({ operations, tools: names, gate, log, observe }: Mcp
     principal: Principal,
     signal: AbortSignal,
   ): Promise<CallToolResult> {
-    const { caller, workspaceHint, origin, readAt } = principal;
+    const { caller, workspaceHint, origin, readAt, requestId = newId('r') } = principal;
     const startedAt = performance.now();
-    const requestId = newId('r');
     let outcome = 'ok';
     try {
       const raw = getOrInsertComputed(given, operation.name, () => givenArguments(operation))(args);

@@ -28,6 +28,7 @@ export function affectedBy(
 ): Set<string> {
   // Without anybody to tell, nothing is compiled.
   if (among.size === 0) return new Set();
+  if (formerBlocks(before.state) !== formerBlocks(after.state)) return new Set(among);
   const [old, now] = [states.reachability(before.state, before.at), states.reachability(after.state, after.at)];
   if (old === now && before.state.peers === after.state.peers) return new Set();
   const [told, tells] = [before, after].map(({ state, at }) => horizonOf(states, state, at));
@@ -69,6 +70,15 @@ function* changedPeers(before: NetworkState, after: NetworkState): Generator<str
     if (peer !== undefined && old !== peer && (old === undefined || graphFactsOf(old) !== graphFactsOf(peer)))
       yield name;
   }
+}
+
+/** A network that is renumbered, or whose old addresses end, concerns all of its peers and their neighbours. */
+function formerBlocks({ networks }: NetworkState): string {
+  return JSON.stringify(
+    [...networks.values()].flatMap(({ name, status: { former } }) =>
+      former?.phase === 'carried' ? [[name, former.cidr]] : [],
+    ),
+  );
 }
 
 /** Returns the facts about a peer that graphs contain, as text for comparison. */

@@ -10,7 +10,7 @@ import { versionSchema } from '../core/model/version.ts';
 import { MAX_WIRE_TEXT, UNREADABLE_WIRE, WIRE_TEXT, wireMismatch } from '../core/model/wire.ts';
 import { witnessedSchema } from '../core/model/witnesses.ts';
 import { applyNodeReport } from '../core/peers/apply-node-report.ts';
-import { recordDeparture, recordHeartbeat } from '../core/peers/presence.ts';
+import { recordDeparture, recordHeartbeat, recordSharedKey } from '../core/peers/presence.ts';
 import { dueCheckpoint, recordWitness } from '../core/peers/witness-reports.ts';
 import type { Services } from '../core/workflow/services.ts';
 import type { Bus } from '../net/bus/port.ts';
@@ -164,6 +164,9 @@ export class ControlRequests {
       this.#services.liveness.mismatched(workspace, peerId, mismatch);
       return this.#ignore('wire');
     }
+    const services = leads ? servicesUnder(this.#leading, this.#services, workspace) : this.#services;
+    // A recording of an earlier process cannot answer the challenge: this one runs, and so does the one that took its place.
+    if (opened.isSuperseded) await recordSharedKey(services, workspace, peer, leads);
     if (!leads) return this.#hear(workspace, peerId, kind, content);
     if (kind === 'graph') {
       this.served.graph += 1;
@@ -172,12 +175,11 @@ export class ControlRequests {
     }
     this.served.heartbeat += 1;
     const commit = { actor: `device:${peer.name}`, requestId: newId('ev') };
-    const services = servicesUnder(this.#leading, this.#services, workspace);
     if (content.leaving) {
       await recordDeparture(services, workspace, peerId, commit);
       return void answer({ version: null, at: formatInstant(clock.now()) });
     }
-    await recordHeartbeat(services, workspace, peerId, commit, content.version);
+    await recordHeartbeat(services, workspace, peerId, commit, content);
     services.paths.report(workspace, peerId, content.paths ?? []);
     if (content.witnessed) await recordWitness(services, workspace, peer, content.witnessed);
     if (content.mark !== undefined) await this.#push.adopt(workspace, peer, content.mark);

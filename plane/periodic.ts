@@ -12,6 +12,7 @@ import { enforceRetention } from '../core/history/retention.ts';
 import { takeScheduledSnapshots } from '../core/history/scheduled-snapshots.ts';
 import { emptyIfGone } from '../core/identity/empty-workspace.ts';
 import { endAgents, expiredAgents, nextAgentEnd } from '../core/identity/end-agents.ts';
+import { askIssuers } from '../core/identity/issuer-sessions.ts';
 import { finishAllLeaving } from '../core/identity/leave.ts';
 import { endOrphans } from '../core/identity/offboard.ts';
 import { removeSpentTokens } from '../core/identity/remove-spent-tokens.ts';
@@ -44,6 +45,11 @@ export function buildJobs(
     expireAgents(services, inEach),
     endOrphanedAgents(inEach),
     finishLeavingAccounts(services, leading),
+    {
+      name: 'ask issuers whether sessions go on',
+      wakeOn: (commit) => commit.changes.some((change) => isOfKind(change, 'Session') && change.record.spec.issued),
+      run: () => asLeader(leading, services, SYSTEM_WORKSPACE, askIssuers),
+    },
     every('empty workspaces that are gone', HOUR_MS, services, () =>
       inEach((workspace, led) => emptyIfGone(led, workspace)),
     ),

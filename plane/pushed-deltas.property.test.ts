@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { draftOf, type StoredRecord } from '../core/base/record.ts';
+import { draftOf, type StoredOf, type StoredRecord } from '../core/base/record.ts';
 import { formatInstant } from '../core/base/time.ts';
 import { futureViews } from '../core/graph/future-views.ts';
 import { deltaFor, type GraphSettings, graphFor } from '../core/graph/graph-for.ts';
@@ -68,11 +68,18 @@ const devices = fc.array(
   { minLength: NAMES.length, maxLength: NAMES.length },
 );
 
+/** The network is being renumbered, was, or never was; the block before had no room for some peers. */
+const former = fc.constantFrom<StoredOf<'MeshNetwork'>['status']>(
+  {},
+  { former: { cidr: '10.95.0.0/29', phase: 'carried', until: '2100-01-01T00:00:00.000Z' } },
+  { former: { cidr: '10.95.0.0/29', phase: 'resting', until: '2100-01-01T00:00:00.000Z' } },
+);
+
 const at = (minutes: number) => formatInstant(NOW + minutes * MINUTE_MS);
 /** A network: its devices with their addresses in some order, so that one address goes from one to another. */
 const records = fc
-  .record({ addresses, devices, policies, defaultAction: fc.constantFrom('ALLOW' as const, 'DENY' as const) })
-  .map(({ addresses: order, devices: all, policies: rules, defaultAction }): StoredRecord[] => {
+  .record({ addresses, devices, policies, defaultAction: fc.constantFrom('ALLOW' as const, 'DENY' as const), former })
+  .map(({ addresses: order, devices: all, policies: rules, defaultAction, former: status }): StoredRecord[] => {
     const taken = new Set<string>();
     const peers = all.flatMap(({ there, role: label, key, phase, agentRef: ref, ends }, nth) => {
       if (!there) return [];
@@ -96,7 +103,8 @@ const records = fc
         policy(name, { ...spec, ...(ends !== null && { expiresAt: at(ends) }) }, { uid: name }),
       ]),
     );
-    return [network('default', { uid: 'net', defaultAction }), ...AGENTS, ...peers, ...named.values()];
+    const net = { ...network('default', { uid: 'net', defaultAction }), status };
+    return [net, ...AGENTS, ...peers, ...named.values()];
   });
 
 test('what nodes hold after pushes is the graph built for each of them anew, whatever changes and however long each push takes', () => {

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { SharedMessages } from '../core/base/shared.ts';
-import { buildLiveness, ONLINE_MS } from '../core/model/liveness.ts';
+import { LONGEST_ONLINE_MS } from '../core/model/heartbeat-times.ts';
+import { buildLiveness } from '../core/model/liveness.ts';
 import { ReceivedHeartbeats } from '../core/model/received-heartbeats.ts';
 import { ReportedPaths } from '../core/model/reported-paths.ts';
 import { Witnesses } from '../core/model/witnesses.ts';
@@ -58,7 +59,7 @@ test('what a node says over HTTP to one control plane every other one knows, in 
   const { workspace, clock } = kit;
   const { id: peer } = await kit.join('web');
   const says = (said: object) => other.services.hearings.add({ ...said, workspace, peer, at: clock.now() });
-  says({ version: '1.2.3', paths: [PATH], witnessed: { size: 7 } });
+  says({ version: '1.2.3', paths: [PATH], witnessed: { size: 7 }, wire: '1-3' });
   says({ paths: [{ ...PATH, path: 'relayed' }], version: undefined });
   await other.shared.tell();
   await leader.shared.tell();
@@ -67,6 +68,7 @@ test('what a node says over HTTP to one control plane every other one knows, in 
   expect([liveness.lastSeen(workspace, peer), liveness.version(workspace, peer)]).toEqual([clock.now(), '1.2.3']);
   expect(paths.of(workspace, peer)).toEqual([{ ...PATH, path: 'relayed' }]);
   expect(witnesses.of(workspace, peer)).toEqual({ size: 7 });
+  expect(liveness.onlineMs(workspace, peer)).toBe(45_000);
 
   other.services.hearings.add({ workspace, peer, at: clock.now(), mismatch: 'upgrade the node' });
   await other.shared.tell();
@@ -87,7 +89,7 @@ test('who beats at another control plane is not written as offline, and who is s
     const { presence } = await kit.services.states.current(workspace);
     return ['web', 'gone'].filter((name) => presence.get(name)?.spec.online);
   };
-  clock.time += ONLINE_MS;
+  clock.time += LONGEST_ONLINE_MS;
   await beats(web.id);
   await beats(gone.id);
   // It was told of neither yet, but both were written as online a moment ago.

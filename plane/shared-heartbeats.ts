@@ -9,7 +9,7 @@ import {
 import { applyNodeReport } from '../core/peers/apply-node-report.ts';
 import type { Services } from '../core/workflow/services.ts';
 
-/** Interval at which heartbeat reports are sent to the other control planes and read from them, ms: a node beats each 30 s. */
+/** Interval at which heartbeat reports are sent to the other control planes and read from them, ms: a node beats each 15 s. */
 export const SEND_INTERVAL_MS = 2_000;
 /** After a round that failed. */
 const RETRY_MS = 5_000;

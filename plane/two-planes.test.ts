@@ -133,6 +133,21 @@ test('both hear a node that proved itself to the one that leads, which alone ans
   expect(await both.kit.services.store.revision(both.kit.workspace)).toBe(revision);
 });
 
+test('each knows from the versions of the wire in a heartbeat after which silence the node is offline', async () => {
+  const both = await twoPlanes();
+  const node = await nodeIn(both, 'web');
+  const [asked] = await node.beat();
+  const silences: number[][] = [];
+  for (const wire of ['1-2', '1-3']) {
+    await node.beat({ echo: asked?.challenge, wire });
+    silences.push(both.planes.map(({ services }) => services.liveness.onlineMs(both.kit.workspace, node.id)));
+  }
+  expect(silences).toEqual([
+    [90_000, 90_000],
+    [45_000, 45_000],
+  ]);
+});
+
 test('a node that another one let in a moment ago is answered by the one that leads, which had not heard of it', async () => {
   const both = await twoPlanes();
   const [first, second] = both.planes;
@@ -191,6 +206,7 @@ test('what a leader that ended has not sent any more, the next one sends to thos
   await kit.ask('create_policy', { name: 'idle', spec: nobody });
   // What is older, it has sent.
   kit.clock.time += 61_000;
+  for (const node of nodes) await node.beat();
   // As of a kill: nothing that it had gathered is sent any more.
   await first.stop();
   await first.leadership.set(false);

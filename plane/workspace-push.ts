@@ -6,7 +6,6 @@ import { ViewDeltas } from '../core/graph/view-delta.ts';
 import { type GraphViews, viewsOf } from '../core/graph/views.ts';
 import { lookUpById } from '../core/model/find.ts';
 import type { DeltaGraph, FullGraph } from '../core/model/graph.ts';
-import { ONLINE_MS } from '../core/model/liveness.ts';
 import { RecordMap } from '../core/model/record-map.ts';
 import type { PeerRecord } from '../core/model/resources.ts';
 import { slugOf } from '../core/model/workspaces.ts';
@@ -216,7 +215,10 @@ export class WorkspacePush {
     const { liveness, clock } = this.#services;
     if (liveness.mismatch(this.#workspace, uid) !== undefined) return false;
     const heard = liveness.lastSeen(this.#workspace, uid);
-    const isHere = heard === undefined ? state.presence.get(name)?.spec.online : clock.now() - heard < ONLINE_MS;
+    const isHere =
+      heard === undefined
+        ? state.presence.get(name)?.spec.online
+        : clock.now() - heard < liveness.onlineMs(this.#workspace, uid);
     if (isHere) return true;
     const was = before.state.peers.get(name) ?? lookUpById(before.state.peers, uid);
     return was?.uid !== uid || was.status.phase !== 'ready';

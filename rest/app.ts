@@ -6,6 +6,7 @@ import { MeshError, toProblem } from '../core/base/errors.ts';
 import { refuseForeignHost } from '../core/base/host-check.ts';
 import type { AnyOperation } from '../core/base/operation.ts';
 import type { Log } from '../core/base/ports.ts';
+import { requestIdOf } from '../core/base/request-id.ts';
 import type { Gate } from '../core/call/invoke.ts';
 import { logFailure } from '../core/call/log-failure.ts';
 import type { Services } from '../core/workflow/services.ts';
@@ -18,7 +19,6 @@ import { type MetricsAccess, serveMetrics } from './metrics-access.ts';
 import { fromHttpError, sendProblem } from './problem.ts';
 import { limitRate, type RateLimit } from './rate-limit.ts';
 import { type ReadyCheck, serveReadiness } from './readiness.ts';
-import { requestIdOf } from './request-id.ts';
 import { buildRouter, type FixedRoute } from './router.ts';
 import { STRICT_TRANSPORT_SECURITY, securityHeaders } from './security-headers.ts';
 import type { ArchiveLimits } from './send-archive.ts';
@@ -41,6 +41,8 @@ export interface AppOptions {
   };
   /** Answers /mcp. */
   readonly mcp?: RequestHandler;
+  /** Answers the paths of OAuth. */
+  readonly oauth?: RequestHandler;
   /** Answers what nothing else does, such as the dashboard at /. */
   readonly dashboard?: RequestHandler;
   readonly trustProxy?: TrustProxy;
@@ -65,6 +67,7 @@ export function buildApp(options: AppOptions): RequestListener {
     stopping,
     limits = {},
     mcp,
+    oauth,
     dashboard,
     trustProxy,
     hosts = new Set(),
@@ -132,6 +135,7 @@ export function buildApp(options: AppOptions): RequestListener {
   app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }));
   app.get('/readyz', serveReadiness(ready, log));
   app.get('/metrics', serveMetrics(metrics, metricsAccess));
+  if (oauth) app.use(oauth);
   if (dashboard) app.use(dashboard);
   app.use((request, _response, next) => next(new MeshError('not_found', `There is nothing at ${request.path}.`)));
   const fail = problemsOnly(log);

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 
@@ -36,7 +37,11 @@ function sessionIn(cookies = ''): string | undefined {
 }
 
 function sessionsIn(cookies: string): string[] {
-  const own = `${COOKIE}=`;
+  return valuesOf(COOKIE, cookies);
+}
+
+function valuesOf(name: string, cookies: string): string[] {
+  const own = `${name}=`;
   return cookies.split(/; ?/).flatMap((one) => (one.startsWith(own) ? [one.slice(own.length)] : []));
 }
 
@@ -52,17 +57,47 @@ export function isOwnPage(headers: IncomingMessage['headers']): boolean {
 
 /** The Set-Cookie header that keeps a session until it ends (RFC 6265bis). */
 export function cookieOf(request: IncomingMessage, session: { readonly token: string; readonly expiresAt: string }) {
-  return setCookie(request, session.token, new Date(session.expiresAt));
+  return setCookie(request, SESSION, session.token, new Date(session.expiresAt));
 }
 
 /** The Set-Cookie header that takes the session out of the browser. */
 export function endedCookie(request: IncomingMessage): string {
-  return setCookie(request, '', new Date(0));
+  return setCookie(request, SESSION, '', new Date(0));
 }
 
-function setCookie(request: IncomingMessage, value: string, expires: Date): string {
-  const attributes = [`Path=${COOKIE_PATH}`, `Expires=${expires.toUTCString()}`, 'HttpOnly', 'SameSite=Strict'];
-  return [`${COOKIE}=${value}`, ...attributes, ...(isSecure(request) ? ['Secure'] : [])].join('; ');
+/** The key of a sign-in at an issuer, kept until the issuer leads back. The page that asks by it is of this very site. */
+const KEY: Cookie = { name: 'mesh-sign-in', path: `${COOKIE_PATH}/users/login` };
+const KEY_MS = 10 * 60_000;
+
+/** Returns the key that the browser keeps. If it sends two, neither counts. */
+export function browserKeyOf({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined {
+  const [key, ...others] = isOwnPage(headers) ? valuesOf(KEY.name, headers.cookie ?? '') : [];
+  return others.length === 0 ? key : undefined;
+}
+
+export function newBrowserKey({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined {
+  return isOwnPage(headers) ? randomBytes(32).toString('base64url') : undefined;
+}
+
+/** The Set-Cookie header that has the browser keep a key. */
+export function keyCookie(request: IncomingMessage, key: string): string {
+  return setCookie(request, KEY, key, new Date(Date.now() + KEY_MS));
+}
+
+export function endedKeyCookie(request: IncomingMessage): string {
+  return setCookie(request, KEY, '', new Date(0));
+}
+
+interface Cookie {
+  readonly name: string;
+  readonly path: string;
+}
+
+const SESSION: Cookie = { name: COOKIE, path: COOKIE_PATH };
+
+function setCookie(request: IncomingMessage, { name, path }: Cookie, value: string, expires: Date): string {
+  const attributes = [`Path=${path}`, `Expires=${expires.toUTCString()}`, 'HttpOnly', 'SameSite=Strict'];
+  return [`${name}=${value}`, ...attributes, ...(isSecure(request) ? ['Secure'] : [])].join('; ');
 }
 
 /** Over TLS, to here or to a proxy that is trusted to say so (`secure` of express). */

@@ -7,6 +7,7 @@ import { type AnyOperation, operationsFor, READ } from '../core/base/operation.t
 import { originOf } from '../core/base/origin.ts';
 import type { Log } from '../core/base/ports.ts';
 import { createQuotas, type Quotas, quotaKeysOf } from '../core/base/quotas.ts';
+import { requestIdOf } from '../core/base/request-id.ts';
 import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
 import { type CallRequest, type Gate, invoke } from '../core/call/invoke.ts';
 import { logFailure } from '../core/call/log-failure.ts';
@@ -20,7 +21,6 @@ import { markAfter, runIds } from './debug-ids.ts';
 import { type DebugEvent, type DebugRun, DebugRuns, notResumable } from './debug-runs.ts';
 import type { Metrics } from './metrics.ts';
 import { fromHttpError, sendProblem } from './problem.ts';
-import { requestIdOf } from './request-id.ts';
 import { eventText, keepAlive, STREAM_HEADERS, writeTo } from './sse.ts';
 
 export interface DebugOptions {

@@ -6,6 +6,7 @@ import { operationsFor, READ } from '../core/base/operation.ts';
 import { originOf } from '../core/base/origin.ts';
 import { type Clock, type Log, StoreError } from '../core/base/ports.ts';
 import { createQuotas, type Quotas, quotaKeysOf } from '../core/base/quotas.ts';
+import { requestIdOf } from '../core/base/request-id.ts';
 import { buildAccessWatch, goElsewhere } from '../core/call/access-watch.ts';
 import { type Gate, invoke, requireStillAllowed } from '../core/call/invoke.ts';
 import { logFailure } from '../core/call/log-failure.ts';
@@ -15,7 +16,6 @@ import { credentialOf } from './credential.ts';
 import { eventTextOf } from './event-text.ts';
 import type { Metrics } from './metrics.ts';
 import { fromHttpError, sendProblem } from './problem.ts';
-import { requestIdOf } from './request-id.ts';
 import { keepAlive, STREAM_HEADERS, writeTo } from './sse.ts';
 
 export interface EventLimits {

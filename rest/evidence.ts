@@ -6,6 +6,7 @@ import { type AnyOperation, type CallContext, CREATE, operationsFor } from '../c
 import { originOf } from '../core/base/origin.ts';
 import type { Log } from '../core/base/ports.ts';
 import { createQuotas, type Quotas, quotaKeysOf } from '../core/base/quotas.ts';
+import { requestIdOf } from '../core/base/request-id.ts';
 import type { Scope } from '../core/base/scope.ts';
 import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
 import { mayAccess } from '../core/call/access.ts';
@@ -18,7 +19,6 @@ import { readFields } from './body.ts';
 import { credentialOf } from './credential.ts';
 import type { Metrics } from './metrics.ts';
 import { fromHttpError, sendProblem } from './problem.ts';
-import { requestIdOf } from './request-id.ts';
 import { ARCHIVE_LIMITS, type ArchiveLimits, sendArchive } from './send-archive.ts';
 
 export interface EvidenceOptions {

@@ -8,6 +8,7 @@ import { SYSTEM_WORKSPACE } from '../core/base/ids.ts';
 import { type CallContext, operationsFor, READ } from '../core/base/operation.ts';
 import { originOf } from '../core/base/origin.ts';
 import type { Log } from '../core/base/ports.ts';
+import { requestIdOf } from '../core/base/request-id.ts';
 import type { Access } from '../core/base/scope.ts';
 import { type Gate, invoke } from '../core/call/invoke.ts';
 import { logFailure } from '../core/call/log-failure.ts';
@@ -16,7 +17,6 @@ import type { Services } from '../core/workflow/services.ts';
 import { credentialOf } from './credential.ts';
 import type { Metrics } from './metrics.ts';
 import { fromHttpError, sendProblem } from './problem.ts';
-import { requestIdOf } from './request-id.ts';
 
 /** Below it stands each log as c2sp.org/tlog-tiles lays it out, under the id of its workspace (docs/audit.md). */
 export const LOG_TILES_PATH = '/api/v1/audit/logs/';

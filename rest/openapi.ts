@@ -3,6 +3,7 @@ import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObj
 import { type ProblemCode, problems } from '../core/base/errors.ts';
 import { type AnyOperation, fieldOf, mayWait, pendingApproval } from '../core/base/operation.ts';
 import { readScopeOf } from '../core/call/access.ts';
+import { notUnderstoodFields } from '../core/intent/plan/not-understood.ts';
 import { answersRecord } from './entity-tags.ts';
 import { nameSchemas, pascal, withNames } from './openapi-names.ts';
 import { OTHER_TAGS, otherPaths } from './openapi-others.ts';
@@ -29,6 +30,10 @@ const problem = z
     errors: z.array(fieldError).optional(),
   })
   .meta({ id: 'Problem', description: 'RFC 9457 problem details with a stable code' });
+
+const notUnderstood = z
+  .looseObject({ ...problem.shape, ...z.object(notUnderstoodFields).partial().shape })
+  .meta({ id: 'IntentNotUnderstood', description: 'A problem with what was recognized of an intent' });
 
 /** The OpenAPI 3.1 document of the operations. */
 export function openApiDocument<Services>(operations: readonly AnyOperation<Services>[], version: string) {
@@ -223,7 +228,9 @@ function problemResponses(codes: ReadonlySet<ProblemCode>) {
       String(status),
       {
         description: of.map((code) => `\`${code}\`: ${problems[code].title}`).join('; '),
-        content: { 'application/problem+json': { schema: problem } },
+        content: {
+          'application/problem+json': { schema: of.includes('intent_not_understood') ? notUnderstood : problem },
+        },
       },
     ]),
   );

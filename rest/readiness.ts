@@ -2,8 +2,8 @@ import type { RequestHandler } from 'express';
 import { z } from 'zod';
 import { MeshError, toProblem } from '../core/base/errors.ts';
 import type { Log } from '../core/base/ports.ts';
+import { requestIdOf } from '../core/base/request-id.ts';
 import { sendProblem } from './problem.ts';
-import { requestIdOf } from './request-id.ts';
 
 /** The condition of one part of the control plane, as that part reports it. */
 export const readyCheck = z

@@ -4,6 +4,7 @@ import { MeshError, type Problem, toProblem } from '../core/base/errors.ts';
 import { type AnyOperation, type HttpBinding, isPending, mayWait } from '../core/base/operation.ts';
 import { originOf } from '../core/base/origin.ts';
 import type { Log } from '../core/base/ports.ts';
+import { requestIdOf } from '../core/base/request-id.ts';
 import { type CallRequest, type Gate, invoke } from '../core/call/invoke.ts';
 import { logFailure } from '../core/call/log-failure.ts';
 import { mergedText, pagesOf } from '../core/call/merged-pages.ts';
@@ -14,13 +15,22 @@ import { YamlText } from '../core/views/custom-resource.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { prefersYaml, wantsEvents } from './accept.ts';
 import { readFields } from './body.ts';
-import { cookieOf, credentialOf, endedCookie, isOwnPage, keepsSession } from './credential.ts';
+import {
+  browserKeyOf,
+  cookieOf,
+  credentialOf,
+  endedCookie,
+  endedKeyCookie,
+  isOwnPage,
+  keepsSession,
+  keyCookie,
+  newBrowserKey,
+} from './credential.ts';
 import { answersRecord, entityTagIn, parseIfMatch } from './entity-tags.ts';
 import { buildCoercion } from './input.ts';
 import type { Metrics } from './metrics.ts';
 import { fromHttpError, sendProblem } from './problem.ts';
 import { bodyLimitOf } from './read-body.ts';
-import { requestIdOf } from './request-id.ts';
 import { buildRoutes } from './routes.ts';
 import { sendPieces } from './send-pieces.ts';
 import { sendStages } from './send-stages.ts';
@@ -132,6 +142,7 @@ function buildAnswer(operation: AnyOperation<Services>, { gate, log, metrics, he
         if (param === 'workspaceId') workspace = String(value);
         else raw[param] = value;
       }
+      const browserKey = keyOfBrowser(http, request);
       const call: CallRequest = {
         raw,
         bearer: credentialOf(request) ?? (enrols ? takeToken(raw, operation) : undefined),
@@ -139,6 +150,7 @@ function buildAnswer(operation: AnyOperation<Services>, { gate, log, metrics, he
         face: 'rest',
         origin,
         ...(isHostUser && { isFromHost: () => isHostUser(request.socket) }),
+        ...(browserKey !== undefined && { browserKey }),
         wire: headerOf(request.headers[WIRE_HEADER.toLowerCase()]),
         requestId,
         signal: abort.signal,
@@ -185,6 +197,7 @@ function buildAnswer(operation: AnyOperation<Services>, { gate, log, metrics, he
         ...(value instanceof YamlText ? YAML_HEADERS : JSON_HEADERS),
         ...(tag ? ['ETag', tag] : []),
         ...cookieHeaders(http.session, request, raw, value),
+        ...keyHeaders(http, request, browserKey),
         'X-Request-Id',
         requestId,
         'Content-Length',
@@ -231,6 +244,17 @@ function cookieHeaders(
     return ['Set-Cookie', cookieOf(request, answer as { token: string; expiresAt: string })];
   // Else the session of who was there before would come back once this one ends.
   return keepsSession(request) ? ['Set-Cookie', endedCookie(request)] : [];
+}
+
+function keyOfBrowser({ browserKey }: HttpBinding, request: Request): string | undefined {
+  if (browserKey === undefined) return undefined;
+  return browserKey === 'made' ? newBrowserKey(request) : browserKeyOf(request);
+}
+
+/** A browser keeps a key from the call that made it to the one that uses it. */
+function keyHeaders({ browserKey }: HttpBinding, request: Request, key: string | undefined): readonly string[] {
+  if (key === undefined) return [];
+  return ['Set-Cookie', browserKey === 'made' ? keyCookie(request, key) : endedKeyCookie(request)];
 }
 
 /** 202 for what waits for a person. */

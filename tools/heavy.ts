@@ -3,7 +3,7 @@ import type { AnyOperation } from '../core/base/operation.ts';
 import { assessFor } from '../core/compliance/scheduled-assessments.ts';
 import type { Computation } from '../core/compute/computation.ts';
 import { assessProposal } from '../core/intent/plan/assessed.ts';
-import { redrawProposal } from '../core/intent/plan/redrawn.ts';
+import { refreshPreview } from '../core/intent/plan/refreshed-preview.ts';
 import type { ComputeServices } from '../core/intent/plan/services.ts';
 import { assessWrites } from '../core/workflow/writes-effect.ts';
 import { findCause } from './ai/find-cause.ts';
@@ -67,5 +67,5 @@ export const heavyComputations: readonly Computation<ComputeServices, never, unk
   assessFor,
   assessWrites,
   assessProposal,
-  redrawProposal,
+  refreshPreview,
 ];

@@ -40,6 +40,7 @@ import { getOwnGraph } from './devices/get-own-graph.ts';
 import { leaveNetwork } from './devices/leave-network.ts';
 import { registerDevice } from './devices/register-device.ts';
 import { renameOwnDevice } from './devices/rename-own-device.ts';
+import { reportEgress } from './devices/report-egress.ts';
 import { rotateDeviceKey } from './devices/rotate-device-key.ts';
 import { sendHeartbeat } from './devices/send-heartbeat.ts';
 import { getDiscovery } from './installation/get-discovery.ts';
@@ -51,6 +52,11 @@ import { deleteNetwork } from './networks/delete-network.ts';
 import { getNetwork } from './networks/get-network.ts';
 import { listNetworks } from './networks/list-networks.ts';
 import { updateNetwork } from './networks/update-network.ts';
+import { allowClientRequest } from './oauth/allow-client-request.ts';
+import { denyClientRequest } from './oauth/deny-client-request.ts';
+import { endClientGrant } from './oauth/end-client-grant.ts';
+import { getClientRequest } from './oauth/get-client-request.ts';
+import { listClientGrants } from './oauth/list-client-grants.ts';
 import { adoptPeer } from './peers/adopt-peer.ts';
 import { approvePeer } from './peers/approve-peer.ts';
 import { deletePeer } from './peers/delete-peer.ts';
@@ -90,6 +96,7 @@ import { listApiTokens } from './tokens/list-api-tokens.ts';
 import { listJoinTokens } from './tokens/list-join-tokens.ts';
 import { revokeApiToken } from './tokens/revoke-api-token.ts';
 import { revokeJoinToken } from './tokens/revoke-join-token.ts';
+import { beginIssuerSignIn } from './users/begin-issuer-sign-in.ts';
 import { beginOtp } from './users/begin-otp.ts';
 import { changePassword } from './users/change-password.ts';
 import { confirmOtp } from './users/confirm-otp.ts';
@@ -97,12 +104,15 @@ import { createUser } from './users/create-user.ts';
 import { deleteUser } from './users/delete-user.ts';
 import { disableOtp } from './users/disable-otp.ts';
 import { endSession } from './users/end-session.ts';
+import { finishIssuerSignIn } from './users/finish-issuer-sign-in.ts';
 import { getMe } from './users/get-me.ts';
 import { getOtpState } from './users/get-otp-state.ts';
+import { getSignIn } from './users/get-sign-in.ts';
 import { listSessions } from './users/list-sessions.ts';
 import { listUsers } from './users/list-users.ts';
 import { logIn } from './users/log-in.ts';
 import { logOut } from './users/log-out.ts';
+import { logOutEverywhere } from './users/log-out-everywhere.ts';
 import { renewRecoveryCodes } from './users/renew-recovery-codes.ts';
 import { resetOtp } from './users/reset-otp.ts';
 import { unlockUser } from './users/unlock-user.ts';
@@ -137,7 +147,11 @@ import { updateWorkspace } from './workspaces/update-workspace.ts';
 export const operations: readonly AnyOperation<Services>[] = [
   getDiscovery,
   logIn,
+  getSignIn,
+  beginIssuerSignIn,
+  finishIssuerSignIn,
   logOut,
+  logOutEverywhere,
   listSessions,
   endSession,
   changePassword,
@@ -150,6 +164,11 @@ export const operations: readonly AnyOperation<Services>[] = [
   getAgentTree,
   renewAgent,
   revokeAgent,
+  getClientRequest,
+  allowClientRequest,
+  denyClientRequest,
+  listClientGrants,
+  endClientGrant,
   listChanges,
   countChanges,
   listAgentCalls,
@@ -228,6 +247,7 @@ export const operations: readonly AnyOperation<Services>[] = [
   registerDevice,
   getOwnDevice,
   renameOwnDevice,
+  reportEgress,
   leaveNetwork,
   getOwnGraph,
   getBusAccess,

@@ -11,6 +11,9 @@ import type { Write } from './writes.ts';
 
 type Reads = Pick<NetworkServices, 'store'>;
 
+/** Returns the record of the workspace that a batch is written in; undefined while it is being made. */
+export type WorkspaceReader = () => Promise<WorkspaceRecord | undefined>;
+
 /**
  * Returns the workspaces whose approvers a batch has to be shown to: with `requireApproval` the one it is written in, or, for
  * accounts, every one in which the account may approve, or has agents that pass to another, for no other may decide that
@@ -22,8 +25,9 @@ export async function concernedWorkspaces(
   services: Reads,
   workspace: string,
   writes: readonly Write[],
+  own: WorkspaceReader,
 ): Promise<{ readonly workspaces: readonly string[]; readonly changesDuty: boolean }> {
-  const items = await possiblyConcerned(services, workspace, writes);
+  const items = await possiblyConcerned(services, writes, own);
   const [asking, ofDuty] = [new Set<string>(), new Set<string>()];
   const ofApprovers = writes.filter(isOfApprovers);
   for (const { uid, spec } of items) {
@@ -45,14 +49,14 @@ export async function concernedWorkspaces(
 /** Returns the workspaces that a batch may concern: all of them only where accounts or workspaces are written. */
 async function possiblyConcerned(
   { store }: Reads,
-  workspace: string,
   writes: readonly Write[],
+  own: WorkspaceReader,
 ): Promise<readonly WorkspaceRecord[]> {
   if (writes.some(({ kind }) => kind === 'Account' || kind === 'Workspace')) {
     return (await store.list(SYSTEM_WORKSPACE, 'Workspace')).items;
   }
-  const own = await store.getById(SYSTEM_WORKSPACE, 'Workspace', workspace);
-  return own ? [own] : [];
+  const record = await own();
+  return record ? [record] : [];
 }
 
 /** Returns whether a workspace without `requireApproval` asks for a second person, for whatever it is. */

@@ -5,7 +5,7 @@ import type { AccountSpec } from '../identity/accounts.ts';
 import { changedGrants } from '../model/grants.ts';
 import { labelsChanged } from '../model/labels.ts';
 import { sameValue } from '../model/value.ts';
-import type { WorkspaceSettings } from '../model/workspaces.ts';
+import { REQUESTERS, RISKS, type WorkspaceSettings } from '../model/workspaces.ts';
 import { agentOf } from '../state/network-model.ts';
 import { endedAgents, endsWith } from './agent-ends.ts';
 import { grantsBeyondJoining } from './join-grants.ts';
@@ -41,7 +41,7 @@ export function isWeaker(before: WorkspaceSettings, after: WorkspaceSettings): b
     (before.requirePeerApproval && !after.requirePeerApproval) ||
     (before.approvalCode === true && after.approvalCode !== true) ||
     selfApprovalRank(after) > selfApprovalRank(before) ||
-    autoApprovalRank(after) > autoApprovalRank(before)
+    loosensAutoApproval(before, after)
   );
 }
 
@@ -184,6 +184,7 @@ function tokenDecision({ before, after }: Write<'Token'>): Decision {
   const texts: Readonly<Record<string, string>> = {
     labels: `with labels: ${labelsChanged({}, spec.labels)}`,
     network: `for the network ${spec.network}`,
+    admits: 'whose devices need no approval',
     deviceLabels: `whose devices may ask for labels: ${spec.deviceLabels?.join(', ')}`,
   };
   return given
@@ -256,6 +257,13 @@ function selfApprovalRank({ selfApproval }: WorkspaceSettings): number {
   return selfApproval ? 2 : 0;
 }
 
-function autoApprovalRank({ autoApprove }: WorkspaceSettings): number {
-  return autoApprove === undefined ? 0 : 1 + ['low', 'medium', 'high', 'critical'].indexOf(autoApprove.maxRisk);
+/** Returns true if plans would be executed without a person that are not now. Without `from`, those of everybody have to match. */
+function loosensAutoApproval(
+  { autoApprove: before }: WorkspaceSettings,
+  { autoApprove: after }: WorkspaceSettings,
+): boolean {
+  if (!after) return false;
+  if (!before || RISKS.indexOf(after.maxRisk) > RISKS.indexOf(before.maxRisk)) return true;
+  if (!after.from) return before.from !== undefined && before.from.length < REQUESTERS.length;
+  return after.from.some((requester) => !before.from?.includes(requester));
 }

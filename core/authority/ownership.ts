@@ -42,13 +42,23 @@ export function foreignWrites(
   };
   const foreign = writes.filter((write) => !isOwn(write, owner));
   const ended = onlyEnds(writes) ? foreign.filter((write) => endsFirst(write, owner)) : [];
-  return (ended.length > 0 ? ended : foreign).map((write) => `${SAYS[write.type]} ${nameOf(write)}`);
+  const named = ended.length > 0 ? ended : foreign.filter((write) => !followsNetwork(write, writes));
+  return named.map((write) => `${SAYS[write.type]} ${nameOf(write)}`);
 }
 
 /** Tells whether a write ends the agent that the call named: its refusal does not name what ends with it. */
 function endsFirst({ kind, before, after }: Write, { ending }: Owner): boolean {
   if (kind !== 'AgentIdentity' || before?.kind !== 'AgentIdentity' || !after) return false;
   return ending.has(before.uid) && !ending.has(before.spec.parentRef?.name ?? '');
+}
+
+/** Tells whether a write gives a peer another address with its network, which the call named: the refusal names that alone. */
+function followsNetwork({ kind, before, after }: Write, writes: readonly Write[]): boolean {
+  if (kind !== 'MeshPeer' || before?.kind !== 'MeshPeer' || after?.kind !== 'MeshPeer') return false;
+  const { network } = before.spec;
+  return (
+    sameValue(before.spec, after.spec) && writes.some((write) => write.kind === 'MeshNetwork' && write.name === network)
+  );
 }
 
 const SAYS = { created: 'it would create', updated: 'it would change', deleted: 'it would delete' } as const;
@@ -148,7 +158,7 @@ function ownsToken({ type, before, after }: Write<'Token'>, { ids }: Owner): boo
   }
   if (spec.kind === 'dlg') return ids.has(spec.owner) || type === 'created';
   // Tokens of devices and agents go with what they belong to.
-  return type === 'deleted' && (spec.kind === 'dev' || spec.kind === 'agt');
+  return type === 'deleted' && (spec.kind === 'dev' || spec.kind === 'agt' || spec.kind === 'oat');
 }
 
 function isWrittenBy(record: Write['before'], ids: ReadonlySet<string>): boolean {

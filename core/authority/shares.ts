@@ -1,7 +1,7 @@
 import type { Caller } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import type { Kind, StoredRecord } from '../base/record.ts';
-import { hasEnded } from '../base/time.ts';
+import { formatInstant, hasEnded } from '../base/time.ts';
 import { lookUpById } from '../model/find.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import { family, isLive } from '../state/agent-tree.ts';
@@ -49,14 +49,22 @@ export async function requireShare(
         ? [...state[kind === 'AgentIdentity' ? 'agents' : 'policies'].values()]
         : (await store.list(state.workspace, kind)).items;
     const line = treeOf(state, caller);
-    const held = records.filter((record) => counts(record, line, clock.now())).length;
-    if (held + asked <= share) continue;
+    const held = records.filter((record) => counts(record, line, clock.now()));
+    if (held.length + asked <= share) continue;
     throw new MeshError(
       'conflict',
-      `An agent and its sub-agents hold at most ${share} ${NOUNS[kind]}, and these are used up: end or use some, or wait.`,
+      `An agent and its sub-agents hold at most ${share} ${NOUNS[kind]}, and these are used up: ${nextStep(held)}.`,
       { share },
     );
   }
+}
+
+/** Nobody ends a plan: it ends when it is applied, or by itself. */
+function nextStep(held: readonly StoredRecord<SharedKind>[]): string {
+  const ends = held.flatMap((record) => (record.kind === 'Plan' ? [record.spec.expiresAt] : []));
+  if (ends.length === 0) return 'end or use some, or wait';
+  const next = formatInstant(Math.min(...ends));
+  return `preview with dry_run, which keeps no plan, apply one, or wait until ${next}, when the oldest ends by itself`;
 }
 
 const NOUNS: Readonly<Record<SharedKind, string>> = {

@@ -32,6 +32,8 @@ export interface Caller {
   readonly interactive: boolean;
   /** Such a session can do nothing but what lifts it. */
   readonly restriction?: Restriction;
+  /** Address of the MCP endpoint that the credential is for; absent for one that counts everywhere. */
+  readonly audience?: string;
   /** When the credential ends, milliseconds. */
   readonly expiresAt?: number;
   /**

@@ -6,4 +6,8 @@ export const COMMAND_VARIABLES = {
   MESH_WORKSPACE: 'Workspace in which `mesh` calls, by id or slug; the one of the login, or the only one, when unset',
   MESH_PASSWORD: 'Password that `mesh login` takes; asked for when unset',
   MESH_CONFIG_DIR: 'Directory of `meshd`, ~/.meshd when unset, and of the session of `mesh`, ~/.mesh when unset',
+  MESH_SANDBOX:
+    'Name of the agent, set by `mesh sandbox start` for what runs in it: `mesh` needs no token there, since the door to the control plane adds it',
+  MESH_NETSTACK:
+    'Network stack of nodes in userspace mode: wasm, native for the program that npm run build:netstack -- --native makes, or the path of one; wasm when unset',
 } as const;

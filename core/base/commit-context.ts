@@ -5,7 +5,9 @@ import type { CommitContext } from './ports.ts';
 export function commitContext(
   { caller, requestId }: Pick<CallContext<unknown>, 'caller' | 'requestId'>,
   reason: string,
-  extra: Partial<Pick<CommitContext, 'approval' | 'direct' | 'securityEvents' | 'readSet'>> = {},
+  extra: Partial<
+    Pick<CommitContext, 'approval' | 'direct' | 'securityEvents' | 'readSet' | 'requireAtCommit' | 'weighedAt'>
+  > = {},
 ): CommitContext {
   return { actor: caller.subject, reason, requestId, ...extra };
 }

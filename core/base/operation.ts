@@ -27,6 +27,8 @@ export interface HttpBinding {
   readonly joinsPages?: true;
   /** Effect on the caller's session, which a browser may keep in a cookie (`staySignedIn`). */
   readonly session?: 'begins' | 'ends';
+  /** Set where the browser of the dashboard keeps a secret key from one call to another, in a cookie (`CallContext.browserKey`). */
+  readonly browserKey?: 'made' | 'used';
   /** Set where a client can follow the stages of a call as server-sent events (`Accept: text/event-stream`). */
   readonly tellsStages?: true;
 }
@@ -58,6 +60,10 @@ export interface CallContext<Services> {
   readonly origin: string;
   /** Tells whether root, or the user of the control plane, runs the process at the other end of the connection. Absent for no. */
   readonly isFromHost?: () => Promise<boolean>;
+  /** Key that one browser of the dashboard alone has; absent for any other caller (`HttpBinding.browserKey`). */
+  readonly browserKey?: string;
+  /** Versions of the wire that a node says it speaks. */
+  readonly wire?: string;
   readonly signal: AbortSignal;
   /** The record that is to be at a revision; the store refuses other writes, and a change that waits keeps it. */
   readonly expected?: ExpectedRecord;

@@ -8,16 +8,17 @@ import type { Op, Store } from './ports.ts';
 export async function permitFirst<T>(
   {
     services,
+    caller,
     workspace,
     requestId,
-  }: Pick<CallContext<{ readonly store: Store }>, 'services' | 'workspace' | 'requestId'>,
+  }: Pick<CallContext<{ readonly store: Store }>, 'services' | 'caller' | 'workspace' | 'requestId'>,
   ops: readonly Op[],
   check: () => T | Promise<T>,
 ): Promise<T> {
   try {
     return await check();
   } catch (error) {
-    await services.store.permit?.(workspace, ops, requestId);
+    if (caller.kind === 'agent') await services.store.trial?.(workspace, ops, requestId);
     throw error;
   }
 }

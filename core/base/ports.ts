@@ -63,8 +63,10 @@ export interface CommitContext {
    * decided it, so it does not show whether this one was carried out. Not stored.
    */
   readonly decided?: 'now' | 'earlier';
-  /** Throws where they for whom it is made may no longer ask for it: held at the commit. Not kept. */
-  readonly requireAskers?: () => Promise<void>;
+  /** Throws where its author may not make it now, as they alone can tell: asked once no approval is missing. Not stored. */
+  readonly requireAtCommit?: () => void | Promise<void>;
+  /** The revision at which its author found that the network stays light enough to compute with it. Not stored. */
+  readonly weighedAt?: number;
   /** The lease of a writer that must still hold it. Not stored. */
   readonly fence?: Fence;
   /** Throws where a call may no longer begin to write; asked before each attempt. Not kept. */
@@ -110,7 +112,14 @@ export interface Change<K extends Kind = Kind> {
 export interface Commit
   extends Omit<
     CommitContext,
-    'securityEvents' | 'readSet' | 'decided' | 'requireAskers' | 'requireTimely' | 'fromReserve' | 'fence'
+    | 'securityEvents'
+    | 'readSet'
+    | 'decided'
+    | 'requireAtCommit'
+    | 'weighedAt'
+    | 'requireTimely'
+    | 'fromReserve'
+    | 'fence'
   > {
   readonly workspace: string;
   readonly revision: number;
@@ -157,10 +166,13 @@ export interface AuditEntry {
 export interface AuditQuery {
   readonly from?: number;
   readonly to?: number;
-  readonly actor?: string;
+  /** Any of these, such as `user:ada`. */
+  readonly actors?: readonly string[];
   readonly kind?: Kind;
   readonly name?: string;
   readonly type?: 'commit' | 'event';
+  /** `system`: what jobs of the control plane wrote; `caller`: what anyone else did, an operator at the host too. */
+  readonly author?: 'caller' | 'system';
   /** `seq` of the last entry already seen; entries come newest first. */
   readonly before?: number;
   readonly limit: number;
@@ -240,8 +252,13 @@ export interface Store {
   /** All or nothing; durable and seen by every read and `onCommit` listener once it resolves. A batch that changes nothing (checks, events only) makes no revision and answers the current one. */
   commit(workspace: string, ops: readonly Op[], context: CommitContext): Promise<Commit>;
   readonly queue: WriteQueue;
-  /** In the store of one caller: throws what a commit would, where nobody may permit the caller this write (`permitFirst`). */
-  permit?(workspace: string, ops: readonly Op[], requestId: string): Promise<void>;
+  /**
+   * In the store of one caller: asks the stages of a write that judge it. Writes nothing.
+   *
+   * @returns the reasons for which a person would have to approve it; none where it would be made at once
+   * @throws what `commit` would, where nobody may permit the caller this write
+   */
+  trial?(workspace: string, ops: readonly Op[], requestId: string): Promise<readonly string[]>;
   get<K extends Kind>(workspace: string, key: RecordKey<K>, asOf?: AsOf): Promise<StoredRecord<K> | undefined>;
   /** By a value of `unique`. Without a workspace only for values unguessable by construction, such as token hashes. */
   lookup(unique: string, workspace?: string): Promise<StoredRecord | undefined>;
@@ -344,3 +361,12 @@ export class StoreError extends Error {
     return this.code === 'unavailable' || this.code === 'lost' || this.code === 'fenced';
   }
 }
+
+/** A JSON document that was fetched, and for how long its server says it holds. */
+export interface FetchedDocument {
+  readonly json: unknown;
+  readonly freshMs?: number;
+}
+
+/** Fetches a JSON document whose address somebody else named. @returns why it cannot be had, in a sentence */
+export type FetchDocument = (url: string) => Promise<FetchedDocument | string>;

@@ -37,6 +37,10 @@ export const TEXT_LIMITS = {
   /** Version of the software that a device runs. */
   version: 64,
   token: 256,
+  /** An OIDC token of a workload; those of clusters have some 1,200. */
+  identityToken: 8_192,
+  /** Query with which an issuer sends a browser back: a state, and a code, which some make long. */
+  callback: 8_192,
   /** Resources as YAML: as long as a request body; several lines. */
   manifest: 1_048_576,
 } as const;

@@ -9,6 +9,8 @@ import type { Gate } from './invoke.ts';
 export interface Ongoing {
   readonly bearer: string;
   readonly origin: string;
+  /** Returns its caller as it is now; found by the bearer token without. */
+  readonly again?: Caller['again'];
   /** Receives the caller of the credential as it is now. @throws MeshError when the stream may not go on */
   readonly check: (caller: Caller) => void | Promise<void>;
   /** Called once, with the reason; nothing may be sent afterwards. */
@@ -53,7 +55,8 @@ export function buildAccessWatch(
   async function check(ongoing: Ongoing): Promise<void> {
     if (!all.has(ongoing)) return;
     try {
-      await ongoing.check(await gate.authenticate(ongoing.bearer, ongoing.origin, { isUse: false }));
+      const { bearer, origin, again = () => gate.authenticate(bearer, origin, { isUse: false }) } = ongoing;
+      await ongoing.check(await again());
     } catch (error) {
       if (all.delete(ongoing)) ongoing.end(error instanceof MeshError ? error : unsure());
     }

@@ -18,6 +18,7 @@ import { fieldErrorsOf, PLAINLY } from '../base/schema-errors.ts';
 import type { Access } from '../base/scope.ts';
 import { fromStore, storageFull } from '../base/store-problems.ts';
 import { type Compute, heavyCallOf } from '../compute/compute.ts';
+import type { AuthenticationOptions } from '../identity/authenticate.ts';
 import { requireWire } from '../model/wire.ts';
 import { withNames } from '../model/with-nearest.ts';
 import { timeZoneOf, workspaceById } from '../model/workspaces.ts';
@@ -45,6 +46,8 @@ export interface CallRequest extends CallOrigin {
   readonly origin: string;
   /** Tells whether root, or the user of the control plane, runs the process at the other end of the connection. Absent for no. */
   readonly isFromHost?: () => Promise<boolean>;
+  /** Key that the browser of the dashboard keeps, for an operation that asks for it. */
+  readonly browserKey?: string | undefined;
   /** Versions of the wire that a node says it speaks. */
   readonly wire?: string | undefined;
   readonly requestId: string;
@@ -72,8 +75,8 @@ export interface Gate<S> extends CommitWaiter {
   readonly edition: Edition;
   /** Runs heavy operations elsewhere; without it they run in place. */
   readonly compute?: Compute<S>;
-  /** `isUse` is false for what goes on after its request. @throws MeshError `unauthenticated` with what to do. */
-  authenticate(bearer: string, origin: string, options?: { readonly isUse: boolean }): Promise<Caller>;
+  /** @throws MeshError `unauthenticated` with what to do. */
+  authenticate(bearer: string, origin: string, options?: AuthenticationOptions): Promise<Caller>;
   /** Returns services whose store writes as one caller may, as long as `requireTimely` does not throw. */
   servicesFor(caller: Caller, requireTimely?: () => void): S;
   /** Begins a call: see `Standstill.begin`. */
@@ -126,10 +129,12 @@ export async function invoke(
     if (gate.isDiskFull?.(RESERVE_LEVELS[useOf(operation)])) throw storageFull();
     ended = traced(request.raw);
     const services = gate.servicesFor(caller, requireTimely);
-    const { origin, isFromHost, signal, onStage } = request;
+    const { origin, isFromHost, browserKey, wire, signal, onStage } = request;
     const context: CallContext<Services> = {
       ...{ services, caller, workspace, requestId, face, origin, signal },
       ...(isFromHost && { isFromHost }),
+      ...(browserKey !== undefined && { browserKey }),
+      ...(wire !== undefined && { wire }),
       ...(onStage && { onStage }),
     };
     const held = request.ifMatch ? await withRevision(operation, sent, request.ifMatch, context) : sent;
@@ -149,7 +154,7 @@ export async function invoke(
       return new YamlText(yamlOfAnswer(shown, answer, namespace), answer);
     };
     if (gate.compute && isHeavy(operation, raw, services)) {
-      onStage?.('It is computed.');
+      onStage?.('Computing');
       const text = await gate.compute.run(heavyCallOf(operation.name, raw, context), services, signal);
       ended({ answer: text });
       return request.takesJsonText && !shown ? text : asShown(text.parse());

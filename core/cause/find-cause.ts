@@ -172,7 +172,7 @@ function restoreView({ plan, beyond }: Extract<Restore, { plan: unknown }>, stat
     summary: spec.summary,
     risk_level: assessment.risk.level,
     verified: assessment.check === 'matches' && assessment.objections.length === 0,
-    effect: effectTitle(assessment.effect, state),
+    effect: effectTitle(assessment.effect, state, { named: assessment.view.named }),
     changes: assessment.shown.map(({ action, resource, name }) => ({ action, resource, name })),
     /** Changes beyond the cause of the flip; `effect` covers all of them. */
     beyond: beyond ?? null,

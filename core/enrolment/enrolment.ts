@@ -1,4 +1,5 @@
 import type { Op } from '../base/ports.ts';
+import { formatInstant, parseInstant } from '../base/time.ts';
 import { lookUpById } from '../model/find.ts';
 import { RESERVED_LABEL_PREFIX } from '../model/presets.ts';
 import { DEFAULT_NETWORK } from '../model/resources.ts';
@@ -29,11 +30,18 @@ export interface Enrolment {
  */
 export function joinEnrolment(state: NetworkState, { spec }: TokenRecord, now: number): Enrolment {
   const own = Object.entries(spec.labels).filter(([key]) => !key.startsWith(RESERVED_LABEL_PREFIX));
-  const enrolment = { labels: Object.fromEntries(own), network: spec.network ?? DEFAULT_NETWORK };
+  const ends = spec.deviceTtlMs === undefined ? undefined : formatInstant(now + spec.deviceTtlMs);
+  const enrolment = {
+    labels: Object.fromEntries(own),
+    network: spec.network ?? DEFAULT_NETWORK,
+    ...(ends !== undefined && { expiresAt: ends }),
+  };
   if (spec.issuedBy === undefined) return { ...enrolment, ops: [] };
   const agent = lookUpById(state.agents, spec.issuedBy);
   if (!agent || !isLive(agent, now)) throw expiredToken();
   // The end of the agent at the same moment wins.
   const check: Op = { op: 'check', key: { kind: 'AgentIdentity', name: agent.name }, revision: agent.revision };
-  return { ...enrolment, delegatedBy: agent.name, expiresAt: agent.spec.expiresAt, ops: [check] };
+  const { expiresAt } = agent.spec;
+  const isEarlier = ends !== undefined && parseInstant(ends) < parseInstant(expiresAt);
+  return { ...enrolment, delegatedBy: agent.name, expiresAt: isEarlier ? ends : expiresAt, ops: [check] };
 }

@@ -106,16 +106,17 @@ export async function busAccess(context: OwnDeviceCall): Promise<{ signalingUrl:
  */
 export async function heartbeat(
   context: OwnDeviceCall,
-  { leaving, ...said }: NodeReport & { readonly leaving?: true | undefined } = {},
+  { leaving, ...report }: Omit<NodeReport, 'wire'> & { readonly leaving?: true | undefined } = {},
 ): Promise<{ peer: PeerRecord; version: number; at: number; checkpoint: string | null }> {
-  const { services, workspace } = context;
+  const { services, workspace, wire } = context;
+  const said: NodeReport = { ...report, wire };
   const { peer } = await ownPeer(context);
   const { reason: _, ...commit } = commitContext(context, '');
   if (leaving) {
     await recordDeparture(services, workspace, peer.uid, commit);
   } else {
     services.hearings?.add({ ...said, workspace, peer: peer.uid, at: services.clock.now() });
-    await recordHeartbeat(services, workspace, peer.uid, commit, said.version);
+    await recordHeartbeat(services, workspace, peer.uid, commit, said);
     services.paths.report(workspace, peer.uid, said.paths ?? []);
   }
   if (said.witnessed) await recordWitness(services, workspace, peer, said.witnessed);

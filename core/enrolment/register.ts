@@ -22,6 +22,7 @@ import type { NetworkState } from '../state/state.ts';
 import { enrolDelegate } from './enrol-delegate.ts';
 import { type Enrolment, joinEnrolment } from './enrolment.ts';
 import { checkProof, provenOps, requireNewKey } from './key-proof.ts';
+import { rememberingWorkload, usedIdentity, type Workload, workloadOf } from './workload.ts';
 
 export interface DeviceRequest {
   readonly token: string;
@@ -36,6 +37,8 @@ export interface DeviceRequest {
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** Deleted once it has been offline for a while; its token may say so too. */
   readonly ephemeral?: boolean | undefined;
+  /** OIDC token of a workload, where its join token asks for one. */
+  readonly identity?: string | undefined;
 }
 
 export interface Registration {
@@ -48,7 +51,10 @@ export interface Registration {
 }
 
 export type DeviceCall = CallContext<
-  Pick<NetworkServices, 'store' | 'clock' | 'states' | 'keys' | 'settings' | 'liveness' | 'keyAllowance'>
+  Pick<
+    NetworkServices,
+    'store' | 'clock' | 'states' | 'keys' | 'settings' | 'liveness' | 'keyAllowance' | 'workloads' | 'usedOnce'
+  >
 >;
 
 /**
@@ -62,11 +68,14 @@ export const LOST_ANSWERS = 3;
  * Makes the peer of a device and spends one use of its token, in one commit. The same token and key again answer the same
  * peer and spend nothing, with a new device token for who proves to hold the key. Without a new token nothing is written.
  *
- * @throws MeshError `unauthenticated` for a token that is used up, `conflict` for a taken name or key or a full workspace.
+ * @throws MeshError `unauthenticated` for a token that is used up, `conflict` for a taken name or key or a full workspace; as
+ * `workloadOf`
  */
 export async function registerDevice(context: DeviceCall, request: DeviceRequest): Promise<Registration> {
   const { services, workspace } = context;
   const isProven = checkProof(services, request, request.token);
+  // Its issuer may take its time, in which others register.
+  const workload = await newWorkload(context, request, isProven);
   return serialized(services.store, workspace, async () => {
     const token = await readToken(context);
     const state = await services.states.current(workspace);
@@ -82,8 +91,28 @@ export async function registerDevice(context: DeviceCall, request: DeviceRequest
     }
     const isAgents = token.spec.kind === 'dlg' || token.spec.issuedBy !== undefined;
     await requireNewKey(services, workspace, { publicKey: request.publicKey, isProven }, isAgents);
-    return create(context, state, token, { ...request, name, displayName, isProven });
+    return create(context, state, token, { ...request, name, displayName, isProven, workload });
   });
+}
+
+/** Returns the workload that registers a new key, where its join token asks for one. */
+async function newWorkload(
+  context: DeviceCall,
+  { identity, publicKey }: DeviceRequest,
+  isProven: boolean,
+): Promise<Workload | undefined> {
+  const { services, workspace } = context;
+  const { spec } = await readToken(context);
+  if (spec.identity !== undefined && !isProven) {
+    // The join token is no secret: without a proof, whoever knows it and the key would get a device token.
+    const detail = 'A device of a workload has to prove its private key: send the proof.';
+    throw invalidInput([{ pointer: '/proof', detail }], detail);
+  }
+  const known = slotIndexOf(await services.states.current(workspace)).peerWithKey(publicKey);
+  const workload = known ? undefined : await workloadOf(services, spec, identity);
+  // With another join token too; the record of this one outlives a restart.
+  if (workload && !(await services.usedOnce.use(workload.digest, publicKey, workload.until))) throw usedIdentity();
+  return workload;
 }
 
 /** Name of the sub-agent that a delegate token is for. @throws MeshError `invalid_input` for a join token, which names nobody */
@@ -161,6 +190,7 @@ interface NewDevice extends DeviceRequest {
   readonly name: string;
   readonly displayName: string;
   readonly isProven: boolean;
+  readonly workload: Workload | undefined;
 }
 
 async function create(
@@ -173,7 +203,7 @@ async function create(
   const { store } = services;
   const now = services.clock.now();
   const granted = grantedLabels(token.spec, request.labels);
-  const spend = spendOp(token, now);
+  const spend = spendOp(request.workload ? rememberingWorkload(token, request.workload, now) : token, now);
   const { spec: settings } = await workspaceById(services, workspace);
   const enrolment =
     token.spec.kind === 'dlg'
@@ -182,13 +212,17 @@ async function create(
   requirePeerQuota(state, enrolment, settings.maxNodeCount);
   const labelled = { ...enrolment, labels: { ...granted, ...enrolment.labels } };
   const draft = peerDraft(request, labelled, token, freeSlot(state, settings.maxNodeCount));
-  const placed = settings.settings.requirePeerApproval
-    ? { record: draft, ops: networkCheck(state, draft.spec.network) }
-    : assignSlot(state, draft, now);
+  const placed =
+    settings.settings.requirePeerApproval && !token.spec.admits
+      ? { record: draft, ops: networkCheck(state, draft.spec.network) }
+      : assignSlot(state, draft, now);
   const device = issueToken('dev', { name: draft.name, owner: draft.uid, createdBy: caller.subject });
   const ops: Op[] = [spend, { op: 'create', record: placed.record }, ...placed.ops, device.op, ...enrolment.ops];
   const readSet = await requireAssertionsAfter(context, state, ops);
-  await store.commit(workspace, ops, { ...tokenUse(context, token, `registered device ${draft.name}`), readSet });
+  await store.commit(workspace, ops, {
+    ...tokenUse(context, token, `registered device ${draft.name}`, request.workload),
+    readSet,
+  });
   return {
     peer: placed.record,
     deviceToken: device.token,
@@ -215,7 +249,7 @@ function requirePeerQuota(state: NetworkState, { agentRef, delegatedBy }: Enrolm
 }
 
 function peerDraft(request: NewDevice, enrolment: Enrolment, token: TokenRecord, slot: string): PeerDraft {
-  const { name, displayName, platform, publicKey, hostname, isProven, ephemeral = false, version } = request;
+  const { name, displayName, platform, publicKey, hostname, isProven, ephemeral = false, version, workload } = request;
   const { labels, network, agentRef, delegatedBy, expiresAt } = enrolment;
   return {
     kind: 'MeshPeer',
@@ -238,6 +272,7 @@ function peerDraft(request: NewDevice, enrolment: Enrolment, token: TokenRecord,
       address: null,
       tokenId: token.uid,
       tokenBy: token.spec.createdBy,
+      ...(workload && { workload: { issuer: workload.issuer, subject: workload.subject } }),
       ...(isProven && { proven: true }),
       ...((ephemeral || token.spec.ephemeral) && { ephemeral: true as const }),
       ...(version !== undefined && { version }),
@@ -246,9 +281,9 @@ function peerDraft(request: NewDevice, enrolment: Enrolment, token: TokenRecord,
   };
 }
 
-function tokenUse(context: DeviceCall, token: TokenRecord, reason: string): CommitContext {
+function tokenUse(context: DeviceCall, token: TokenRecord, reason: string, workload?: Workload): CommitContext {
   const { origin, caller } = context;
-  const detail = { tokenId: token.uid, kind: token.spec.kind };
+  const detail = { tokenId: token.uid, kind: token.spec.kind, ...(workload && { workload: workload.subject }) };
   return commitContext(context, reason, {
     securityEvents: [{ type: 'token_used', actor: caller.subject, result: 'ok', detail, ...(origin && { origin }) }],
   });

@@ -6,16 +6,20 @@ import type { AllowedPorts, PortRange } from '../reachability/port-sets.ts';
 /** Records never change, and the graphs of all neighbours tell the same of one. */
 const graphPeers = new WeakMap<PeerRecord, GraphPeer>();
 
-export function graphPeer(peer: PeerRecord, address: string): GraphPeer {
+/**
+ * @param addresses its address, and the one before while its network is being renumbered
+ */
+export function graphPeer(peer: PeerRecord, addresses: readonly string[]): GraphPeer {
   const known = graphPeers.get(peer);
-  if (known) return known;
+  // A record has one address before at most: another renumbering writes it anew.
+  if (known?.allowedIps.length === addresses.length) return known;
   const { uid, name, spec } = peer;
   const made: GraphPeer = {
     id: uid,
     name,
     publicKey: spec.publicKey,
-    address,
-    allowedIps: [`${address}/32`],
+    address: addresses[0] ?? '',
+    allowedIps: addresses.map((one) => `${one}/32`),
     ...(spec.expiresAt !== undefined && { expiresAt: spec.expiresAt }),
   };
   graphPeers.set(peer, made);
@@ -28,32 +32,41 @@ export interface FutureAllowance {
   readonly allowed: AllowedPorts;
 }
 
-/** The rules of traffic with a peer. */
+/**
+ * The rules of traffic with a peer.
+ *
+ * @param addresses as of {@link graphPeer}
+ */
 export function rulesWith(
   peer: PeerRecord,
-  address: string,
+  addresses: readonly string[],
   allowed: AllowedPorts,
   ends: readonly FutureAllowance[],
 ): readonly FirewallEntry[] {
-  if (ends.length === 0) return lastingEntries(peer, address, allowed);
-  return withCidr(address, entriesOf(allowed, ends));
+  if (ends.length === 0) return lastingEntries(peer, addresses, allowed);
+  return withCidrs(addresses, entriesOf(allowed, ends));
 }
 
 const EVERYTHING = {};
 const entries = new WeakMap<PeerRecord, WeakMap<object, readonly FirewallEntry[]>>();
 
 /** Rules that end with no policy, each made once for a peer and what is allowed. */
-function lastingEntries(peer: PeerRecord, address: string, allowed: AllowedPorts): readonly FirewallEntry[] {
+function lastingEntries(
+  peer: PeerRecord,
+  addresses: readonly string[],
+  allowed: AllowedPorts,
+): readonly FirewallEntry[] {
+  if (addresses.length > 1) return withCidrs(addresses, permissions(allowed));
   const ofPeer = entries.get(peer) ?? new WeakMap<object, readonly FirewallEntry[]>();
   entries.set(peer, ofPeer);
   const key = allowed === 'ALL' ? EVERYTHING : allowed;
-  const made = ofPeer.get(key) ?? withCidr(address, permissions(allowed));
+  const made = ofPeer.get(key) ?? withCidrs(addresses, permissions(allowed));
   ofPeer.set(key, made);
   return made;
 }
 
-function withCidr(address: string, permitted: readonly Permission[]): FirewallEntry[] {
-  return permitted.map((entry) => ({ cidr: `${address}/32`, ...entry }));
+function withCidrs(addresses: readonly string[], permitted: readonly Permission[]): FirewallEntry[] {
+  return addresses.flatMap((address) => permitted.map((entry) => ({ cidr: `${address}/32`, ...entry })));
 }
 
 type Permission = Omit<FirewallEntry, 'cidr'>;

@@ -1,4 +1,5 @@
 import { MeshError } from '../base/errors.ts';
+import { formerAddressOf } from '../changes/renumber.ts';
 import { type DeltaGraph, type FullGraph, type GraphSelf, sameJson } from '../model/graph.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import type { GraphServers } from '../model/services.ts';
@@ -64,11 +65,8 @@ function serversOf({ relay, relays, stun }: GraphServers): GraphServers {
   return { relay, ...(relays && { relays }), stun };
 }
 
-function selfOf(
-  { uid, name, spec, status }: PeerRecord,
-  state: NetworkState,
-  workspace: string | undefined,
-): GraphSelf {
+function selfOf(peer: PeerRecord, state: NetworkState, workspace: string | undefined): GraphSelf {
+  const { uid, name, spec, status } = peer;
   if (status.phase === 'pending') {
     throw new MeshError(
       'peer_pending',
@@ -78,6 +76,7 @@ function selfOf(
   if (status.phase !== 'ready' || status.address === null) {
     throw new MeshError('forbidden', `The device ${name} is ${status.phase}: it has no network any more.`);
   }
+  const former = formerAddressOf(peer, state);
   return {
     id: uid,
     name,
@@ -86,5 +85,6 @@ function selfOf(
     phase: 'ready',
     ...(spec.expiresAt !== undefined && { expiresAt: spec.expiresAt }),
     ...(workspace !== undefined && { workspace }),
+    ...(former && { former }),
   };
 }

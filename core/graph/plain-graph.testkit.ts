@@ -1,4 +1,5 @@
 import { formatInstant } from '../base/time.ts';
+import { formerAddressOf } from '../changes/renumber.ts';
 import {
   type FirewallEntry,
   type FirewallRules,
@@ -18,16 +19,18 @@ import type { FutureView } from './future-views.ts';
  * give the same result.
  */
 export function plainSurroundings(
-  { peers }: NetworkState,
+  state: NetworkState,
   now: Reachability,
   ahead: readonly FutureView[],
   { name }: PeerRecord,
 ) {
   const told: GraphPeer[] = [];
   const rules: { in: FirewallEntry[]; out: FirewallEntry[] } = { in: [], out: [] };
-  for (const other of peers.values()) {
+  for (const other of state.peers.values()) {
     const { address } = other.status;
     if (other.name === name || address === null) continue;
+    const former = formerAddressOf(other, state);
+    const allowedIps = [address, ...(former ? [former.address] : [])].map((one) => `${one}/32`);
     const [into, out] = [
       ['in', other.name, name],
       ['out', name, other.name],
@@ -36,14 +39,13 @@ export function plainSurroundings(
         now.allowed(src, dst),
         ahead.map(({ at, reachability }) => ({ at, allowed: reachability.allowed(src, dst) })),
       );
-      const own = entries.map((entry) => ({ cidr: `${address}/32`, ...entry }));
+      const own = allowedIps.flatMap((cidr) => entries.map((entry) => ({ cidr, ...entry })));
       rules[way as 'in' | 'out'].push(...own);
       return own;
     });
     if ((into?.length ?? 0) + (out?.length ?? 0) === 0) continue;
     const { uid, spec } = other;
     const ends = spec.expiresAt !== undefined && { expiresAt: spec.expiresAt };
-    const allowedIps = [`${address}/32`];
     told.push({ id: uid, name: other.name, publicKey: spec.publicKey, address, allowedIps, ...ends });
   }
   const full: FirewallRules = sortedRules(rules);

@@ -77,17 +77,26 @@ class Lines {
   }
 
   without(own: readonly FirewallEntry[] = []): readonly FirewallEntry[] {
-    return own.length === 0 ? this.#entries : this.#entries.toSpliced(this.#startOf(own), own.length);
+    return this.#runsOf(own).reduce((left, { start, length }) => left.toSpliced(start, length), this.#entries);
   }
 
   textWithout(own: readonly FirewallEntry[] = []): Uint8Array[] {
-    if (own.length === 0) return [this.#text];
-    const start = this.#startOf(own);
-    return [this.#text.subarray(0, this.#starts[start]), this.#text.subarray(this.#starts[start + own.length])];
+    const pieces: Uint8Array[] = [];
+    let end = this.#text.length;
+    for (const { start, length } of this.#runsOf(own)) {
+      pieces.unshift(this.#text.subarray(this.#starts[start + length], end));
+      end = this.#starts[start] ?? 0;
+    }
+    return [this.#text.subarray(0, end), ...pieces];
   }
 
-  /** Rules with one peer stand behind each other: all of them name its address, and none else does. */
-  #startOf(own: readonly FirewallEntry[]): number {
-    return Math.min(...own.map((entry) => placeOf(this.#entries, ruleKey, ruleKey(entry))));
+  /** Rules of one address stand behind each other: a peer's all name its one or two, and none else does. The last run comes first. */
+  #runsOf(own: readonly FirewallEntry[]): { readonly start: number; readonly length: number }[] {
+    return [...Map.groupBy(own, ({ cidr }) => cidr).values()]
+      .map((run) => ({
+        start: Math.min(...run.map((entry) => placeOf(this.#entries, ruleKey, ruleKey(entry)))),
+        length: run.length,
+      }))
+      .sort((a, b) => b.start - a.start);
   }
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { addressesOf } from '../changes/renumber.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import type { AllowedPorts } from '../reachability/port-sets.ts';
 import type { Reachability } from '../reachability/reachability.ts';
@@ -12,13 +13,13 @@ const MAX_BLOCKS = 200_000;
 
 /** The views of one network at one instant, each made when it is first asked for. */
 export class GraphViews {
-  readonly #peers: NetworkState['peers'];
+  readonly #state: Pick<NetworkState, 'peers' | 'networks'>;
   readonly #engines: readonly Engine[];
   /** By key. They go with the engine of their network. */
   readonly #kept = new LRUCache<string, GraphView>({ maxSize: MAX_BLOCKS });
 
-  constructor(peers: NetworkState['peers'], now: Reachability, ahead: readonly FutureView[]) {
-    this.#peers = peers;
+  constructor(state: Pick<NetworkState, 'peers' | 'networks'>, now: Reachability, ahead: readonly FutureView[]) {
+    this.#state = state;
     this.#engines = [{ at: 0, reachability: now }, ...ahead];
   }
 
@@ -63,21 +64,21 @@ export class GraphViews {
 
   /** How one peer sees another; undefined where they have nothing to do with each other. */
   #block(name: string, other: string): Block | undefined {
-    const peer = this.#peers.get(other);
-    const address = peer?.status.address ?? null;
-    if (peer === undefined || address === null) return undefined;
+    const peer = this.#state.peers.get(other);
+    const addresses = peer ? addressesOf(peer, this.#state) : [];
+    if (peer === undefined || addresses.length === 0) return undefined;
     const rules = (src: string, dst: string) => {
       const [allowed = [], ...later] = this.#engines.map(({ reachability }) => reachability.allowed(src, dst));
       if (isNothing(allowed)) return [];
       return rulesWith(
         peer,
-        address,
+        addresses,
         allowed,
         later.map((then, nth) => ({ at: this.#engines[nth + 1]?.at ?? 0, allowed: then })),
       );
     };
     const [into, out] = [rules(other, name), rules(name, other)];
-    return into.length + out.length === 0 ? undefined : { peer: graphPeer(peer, address), in: into, out };
+    return into.length + out.length === 0 ? undefined : { peer: graphPeer(peer, addresses), in: into, out };
   }
 
   /** Another peer of the same key. */
@@ -109,17 +110,21 @@ function isNothing(allowed: AllowedPorts): boolean {
 /** By the engine of the present: what else views follow from is compared. */
 const latest = new WeakMap<Reachability, Latest>();
 
-interface Latest extends Pick<NetworkState, 'peers'> {
+interface Latest extends Pick<NetworkState, 'peers' | 'networks'> {
   readonly ahead: readonly FutureView[];
   readonly views: GraphViews;
 }
 
 /** The views of a network, the same as long as nothing in them differs. */
-export function viewsOf({ peers }: NetworkState, now: Reachability, ahead: readonly FutureView[]): GraphViews {
+export function viewsOf(
+  { peers, networks }: NetworkState,
+  now: Reachability,
+  ahead: readonly FutureView[],
+): GraphViews {
   const known = latest.get(now);
-  if (known && known.peers === peers && isSame(known.ahead, ahead)) return known.views;
-  const views = new GraphViews(peers, now, ahead);
-  latest.set(now, { peers, ahead, views });
+  if (known && known.peers === peers && known.networks === networks && isSame(known.ahead, ahead)) return known.views;
+  const views = new GraphViews({ peers, networks }, now, ahead);
+  latest.set(now, { peers, networks, ahead, views });
   return views;
 }
 

@@ -1,7 +1,9 @@
+import { actorsNamed } from '../base/actor.ts';
 import { MeshError } from '../base/errors.ts';
 import type { Kind, StoredRecord } from '../base/record.ts';
 import { formatInstant } from '../base/time.ts';
 import { effectOf, outsidePairs } from '../effect/effect.ts';
+import { namedTerms } from '../effect/named-terms.ts';
 import { effectTexts } from '../effect/rows.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { FIELD_OF_KIND, type NetworkState, type StateKind } from '../state/state.ts';
@@ -23,6 +25,7 @@ export interface ChangeFilter {
   readonly kind?: DecidingKind | undefined;
   /** Name of a changed record. */
   readonly name?: string | undefined;
+  /** Such as `user:ada`, or `ada`. */
   readonly actor?: string | undefined;
 }
 
@@ -135,7 +138,7 @@ async function revisionsBy(
   const found = new Set<number>();
   let before: number | undefined;
   for (let read = 0; read < MAX_AUDITED; read += AUDIT_PAGE) {
-    const query = { actor, type: 'commit' as const, from: since, to, limit: AUDIT_PAGE };
+    const query = { actors: actorsNamed(actor), type: 'commit' as const, from: since, to, limit: AUDIT_PAGE };
     const entries = await store.audit(workspace, { ...query, ...(before !== undefined && { before }) });
     for (const { commit } of entries) if (commit) found.add(commit.revision);
     if (entries.length < AUDIT_PAGE) return found;
@@ -168,14 +171,16 @@ function effectBetween(
   states: NetworkServices['states'],
   old: NetworkState,
   now: NetworkState,
-  { at, revision }: Entry,
+  { at, revision, touched }: Entry,
 ) {
   const before = withNewNames(old, newNames(old, now));
   // The effect of a commit is computed apart from the effect of time at its instant; expiries show from one millisecond to the
   // next.
   const was = states.reachability(before, revision === undefined ? at - 1 : at);
   const effect = effectOf(was, states.reachability(now, at));
-  const [opened, closed] = [effectTexts(effect, 'opened', now, MAX_ROWS), effectTexts(effect, 'closed', now, MAX_ROWS)];
+  const policies = touched.flatMap(({ kind, name }) => (kind === 'MeshPolicy' ? [name] : []));
+  const options = { limit: MAX_ROWS, named: namedTerms({ policies }, before, now) };
+  const [opened, closed] = [effectTexts(effect, 'opened', now, options), effectTexts(effect, 'closed', now, options)];
   const rowsOf = ({ rows }: typeof opened) =>
     rows.map(({ from, to, shortPorts, pairs }) => ({ from, to, ports: shortPorts, pairs }));
   return {

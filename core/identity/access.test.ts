@@ -11,6 +11,9 @@ import { SCOPES } from '../base/scope.ts';
 const EXPECTED = `
                      anonymous  stranger   viewer     auditor    operator   admin      platform   api-token  agent      join
   log_in             yes        yes        yes        yes        yes        yes        yes        yes        yes        yes
+  get_sign_in       yes        yes        yes        yes        yes        yes        yes        yes        yes        yes
+  begin_issuer_sign_in yes        yes        yes        yes        yes        yes        yes        yes        yes        yes
+  finish_issuer_sign_in yes        yes        yes        yes        yes        yes        yes        yes        yes        yes
   log_out            401        yes        yes        yes        yes        yes        yes        yes        403        403
   get_me             401        yes        yes        yes        yes        yes        yes        yes        403        403
   change_password    401        yes        yes        yes        yes        yes        yes        yes        403        403
@@ -20,6 +23,9 @@ const EXPECTED = `
   disable_otp        401        yes        yes        yes        yes        yes        yes        yes        403        403
   renew_recovery_codes 401        yes        yes        yes        yes        yes        yes        yes        403        403
   list_sessions      401        yes        yes        yes        yes        yes        yes        yes        403        403
+  log_out_everywhere 401        yes        yes        yes        yes        yes        yes        yes        403        403
+  list_client_grants 401        yes        yes        yes        yes        yes        yes        yes        403        403
+  end_client_grant   401        yes        yes        yes        yes        yes        yes        yes        403        403
   end_session        401        yes        yes        yes        yes        yes        yes        yes        403        403
   list_users         401        403        403        403        403        403        yes        403        403        403
   create_user        401        403        403        403        403        403        yes        403        403        403

@@ -7,6 +7,7 @@ export type AccountRole = (typeof ACCOUNT_ROLES)[number];
 
 /** Lower case, so that no two accounts look alike. */
 export const USERNAME_PATTERN = /^[a-z0-9](?:[a-z0-9._@+-]{0,61}[a-z0-9])?$/;
+export const USERNAME_RULE = 'must be 1 to 63 of a-z, 0-9 and "._@+-", and begin and end with a letter or digit';
 
 export interface AccountSpec {
   readonly displayName: string;
@@ -37,8 +38,23 @@ export interface AccountSpec {
   readonly secondFactor?: SecondFactor;
   /** A second factor that is begun and not confirmed. */
   readonly enrolment?: OtpEnrolment;
+  /** Subject of the issuer that signs the person in; the account has no password then. */
+  readonly issued?: IssuedAccount;
   /** Sessions carry it: raising it ends those made before, and no API token. */
   readonly factorEpoch?: number;
+  /** Grants to OAuth clients carry it: raising it ends those made before. */
+  readonly grantEpoch?: number;
+}
+
+/** An account belongs to one subject of one issuer, whatever address the issuer names. */
+export interface IssuedAccount {
+  /** Identifier of the issuer. */
+  readonly issuer: string;
+  readonly subject: string;
+  /** Verified, in lower case: accounts that ever shared one are one person where two have to decide. */
+  readonly address: string;
+  /** Addresses that it had before, newest first; absent for none. */
+  readonly formerAddresses?: readonly string[];
 }
 
 export interface PendingRemoval {
@@ -92,10 +108,13 @@ export async function accountById({ store }: Pick<NetworkServices, 'store'>, uid
   return store.getById(SYSTEM_WORKSPACE, 'Account', uid);
 }
 
+/** @throws TypeError for a user name that breaks the pattern: nobody could find the account to end it. */
 export function accountDraft(username: string, spec: AccountSpec): RecordDraft<'Account'> {
+  const name = normalizeUsername(username);
+  if (!USERNAME_PATTERN.test(name)) throw new TypeError('No account can have this user name.');
   return {
     kind: 'Account',
-    name: normalizeUsername(username),
+    name,
     uid: newId('u'),
     labels: {},
     annotations: {},

@@ -4,6 +4,8 @@ import { MeshError } from '../base/errors.ts';
 import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
 import { writtenRecord } from '../base/written-record.ts';
+import { type IpRange, parseCidr } from '../model/cidr.ts';
+import { freeBlock, prefixFor } from '../model/free-block.ts';
 import { DEFAULT_NETWORK, type NetworkSpec } from '../model/resources.ts';
 import { DEFAULT_SETTINGS, type WorkspaceRecord, type WorkspaceSpec } from '../model/workspaces.ts';
 import type { NetworkServices, StoreCall } from '../state/services.ts';
@@ -17,13 +19,19 @@ export type NewWorkspace = Omit<WorkspaceSpec, 'settings'>;
  * The two partitions cannot be written in one commit. What is in the new partition counts only once the workspace is in
  * the directory, so that goes last; when it is refused, the partition is emptied again, and after a crash by
  * `emptyIfGone`.
+ *
+ * @param cidr the block of its network, or `next-free`
  */
-export async function addWorkspace(workspace: NewWorkspace, context: StoreCall): Promise<WorkspaceRecord> {
+export async function addWorkspace(
+  { cidr: asked, ...workspace }: NewWorkspace & { readonly cidr?: string | undefined },
+  context: StoreCall,
+): Promise<WorkspaceRecord> {
   const { store } = context.services;
   await requireFree(store, workspace);
   const id = newId('w');
   const commit = commitContext(context, `created workspace ${workspace.slug}`);
-  const contents = contentsOf(workspace, context.caller);
+  const cidr = await blockFor(store, workspace.maxNodeCount, asked);
+  const contents = contentsOf(cidr, context.caller);
   await store.commit(id, contents, commit);
   try {
     const record = draftOfWorkspace(id, workspace);
@@ -54,8 +62,8 @@ function uniqueOf({ slug, namespace }: NewWorkspace): readonly string[] {
   return [...new Set([slug, namespace])].map((word) => `workspace-name:${word}`);
 }
 
-function contentsOf({ maxNodeCount }: NewWorkspace, creator: Caller): readonly Extract<Op, { op: 'create' }>[] {
-  const spec: NetworkSpec = { cidr: cidrFor(maxNodeCount), mtu: 1_280, defaultAction: 'ALLOW' };
+function contentsOf(cidr: string, creator: Caller): readonly Extract<Op, { op: 'create' }>[] {
+  const spec: NetworkSpec = { cidr, mtu: 1_280, defaultAction: 'ALLOW' };
   const blank = { labels: {}, annotations: {}, status: {}, unique: [] } as const;
   const network = { ...blank, kind: 'MeshNetwork', name: DEFAULT_NETWORK, uid: newId('net'), spec } as const;
   const ops = [{ op: 'create', record: network } as const];
@@ -87,11 +95,23 @@ async function empty(
   await store.commit(id, ops, { ...commit, reason: `${commit.reason}: undone, it was refused` });
 }
 
-const SMALLEST_PREFIX = 24;
+/** The block of the first workspace of the contract, or as wide from there as its nodes need. */
+const FIRST_BLOCK = '10.96.0.0';
+/** Asks for the next block that no network of the installation has. */
+export const NEXT_FREE = 'next-free';
 
-/** 10.96.0.0/24, or the smallest block from there that holds so many besides its network and broadcast addresses. */
-export function cidrFor(nodes: number): string {
-  let prefix = SMALLEST_PREFIX;
-  while (2 ** (32 - prefix) - 2 < nodes) prefix -= 1;
-  return `10.96.0.0/${prefix}`;
+async function blockFor(store: StoreCall['services']['store'], nodes: number, asked: string | undefined) {
+  const prefix = prefixFor(nodes);
+  if (asked === undefined) return `${FIRST_BLOCK}/${prefix}`;
+  if (asked !== NEXT_FREE) return asked;
+  const workspaces = (await store.list(SYSTEM_WORKSPACE, 'Workspace')).items;
+  const taken: IpRange[] = [];
+  for (const { uid } of workspaces) {
+    const { items } = await store.list(uid, 'MeshNetwork');
+    const blocks = items.flatMap(({ spec, status }) => [spec.cidr, status.former?.cidr ?? []].flat());
+    taken.push(...blocks.flatMap((cidr) => parseCidr(cidr) ?? []));
+  }
+  const block = freeBlock(prefix, taken);
+  if (block === undefined) throw new MeshError('conflict', `No block with a /${prefix} is free: name one as cidr.`);
+  return block;
 }

@@ -12,6 +12,7 @@ import { lookUp, lookUpById, notFoundAmong } from '../model/find.ts';
 import { peerIdsOf, unknownPeersAt, withPeerIds } from '../model/peer-lists.ts';
 import type { EgressRule } from '../model/policy.ts';
 import {
+  type AgentClient,
   type AgentRecord,
   type AgentSpec,
   type AgentStatus,
@@ -99,6 +100,40 @@ export async function delegate(context: AgentCall, id: string, request: SubAgent
  * outlive what the API token that makes it may grant.
  */
 export async function newRootAgent(context: AgentCall, request: RootAgentRequest): Promise<NewAgent> {
+  const { caller } = context;
+  const { ops, draft, expiresAt } = await rootAgent(context, request);
+  const { uid, name } = draft;
+  const token = newToken('agt');
+  const record = tokenDraft(token, { kind: 'agt', name, owner: uid, expiresAt, createdBy: caller.subject });
+  return { ops: [...ops, create(record)], id: uid, name, token, expiresAt: draft.spec.expiresAt };
+}
+
+/**
+ * Returns the writes that make a root agent without a token.
+ *
+ * @param client the OAuth client that is to act as it
+ * @throws MeshError as {@link newRootAgent}
+ */
+export async function rootAgent(
+  context: AgentCall,
+  request: RootAgentRequest,
+  client?: AgentClient,
+): Promise<{ readonly ops: readonly Op[]; readonly draft: AgentDraft; readonly expiresAt: number }> {
+  const { spec, expiresAt } = await rootSpec(context, request);
+  const draft = agentDraft(request, spec, { phase: 'Active', depth: 0, ...(client && { client }) });
+  const ops = [...(await freeName(context, draft.name, context.services.clock.now())), create(draft)];
+  return { ops, draft, expiresAt };
+}
+
+/**
+ * Returns what a root agent is granted, within what its maker may grant.
+ *
+ * @throws MeshError `forbidden`, `invalid_input`
+ */
+export async function rootSpec(
+  context: AgentCall,
+  request: Omit<RootAgentRequest, 'name'>,
+): Promise<{ readonly spec: AgentSpec; readonly expiresAt: number }> {
   const { services, workspace, caller } = context;
   const isDefault = sameValue(request.scopes, DEFAULT_AGENT_SCOPES);
   const person = requireGrantable(caller, workspace, request.scopes, isDefault ? NAME_SCOPES : undefined);
@@ -109,24 +144,16 @@ export async function newRootAgent(context: AgentCall, request: RootAgentRequest
   requireWithinLimit(expiresAt, limit, now);
   const { policyPreset, scopes, tokenUses } = request;
   const reach = await storedRules(context, request.reach, '/reach');
-  const draft = agentDraft(
-    request,
-    {
-      ttl,
-      policyPreset,
-      scopes,
-      expiresAt: formatInstant(expiresAt),
-      person: { id: person.id, name: person.name },
-      ...(scopes.includes('tokens:write') && { tokenUses }),
-      ...(reach.length > 0 && { reach }),
-    },
-    { phase: 'Active', depth: 0 },
-  );
-  const { uid, name } = draft;
-  const token = newToken('agt');
-  const record = tokenDraft(token, { kind: 'agt', name, owner: uid, expiresAt, createdBy: caller.subject });
-  const ops = [...(await freeName(context, name, now)), create(draft), create(record)];
-  return { ops, id: uid, name, token, expiresAt: draft.spec.expiresAt };
+  const spec = {
+    ttl,
+    policyPreset,
+    scopes,
+    expiresAt: formatInstant(expiresAt),
+    person: { id: person.id, name: person.name },
+    ...(scopes.includes('tokens:write') && { tokenUses }),
+    ...(reach.length > 0 && { reach }),
+  };
+  return { spec, expiresAt };
 }
 
 /** Returns the life of a root agent that asks for none, in whole seconds; at least one, which the limit then refuses. */

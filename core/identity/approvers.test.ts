@@ -126,6 +126,22 @@ describe('to turn the protection off', () => {
     ['requireApproval', { requireApproval: true }, { requireApproval: false }],
     ['approvalCode', { approvalCode: true }, { approvalCode: false }],
     ['autoApprove', {}, { autoApprove: { maxRisk: 'low' } }],
+    ['autoApprove for more risk', { autoApprove: { maxRisk: 'low' } }, { autoApprove: { maxRisk: 'medium' } }],
+    [
+      'autoApprove without a sentence',
+      { autoApprove: { maxRisk: 'low' } },
+      { autoApprove: { maxRisk: 'low', from: ['person'] } },
+    ],
+    [
+      'autoApprove for more requesters',
+      { autoApprove: { maxRisk: 'low', from: ['person'] } },
+      { autoApprove: { maxRisk: 'low', from: ['person', 'agent'] } },
+    ],
+    [
+      'autoApprove for all requesters',
+      { autoApprove: { maxRisk: 'low', from: ['person'] } },
+      { autoApprove: { maxRisk: 'low' } },
+    ],
     ['secondPerson', { compliance: { secondPerson: true } }, { compliance: { secondPerson: false } }],
     [
       'secondPerson, beside selfApproval',

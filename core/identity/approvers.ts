@@ -4,6 +4,7 @@ import { workspaceById } from '../model/workspaces.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { AccountRecord } from './accounts.ts';
 import { isOfOneAccount } from './members.ts';
+import { accountsByPerson } from './persons.ts';
 
 type Reads = Pick<NetworkServices, 'store'>;
 
@@ -11,7 +12,7 @@ export interface Approvers {
   /** Administrators of the platform, who are at home in every workspace. */
   readonly administrators: ReadonlySet<string>;
   readonly members: ReadonlySet<string>;
-  /** Members of both sets who have signed in with a password of their own since they became approvers. Told to who may list accounts alone: it says which ones exist. */
+  /** Members of both sets who have signed in with a password of their own, or by an issuer, since they became approvers, one account of each person. Told to who may list accounts alone: it says which ones exist. */
   readonly signedIn: ReadonlySet<string>;
 }
 
@@ -32,7 +33,20 @@ export async function approversOf({ store }: Reads, workspace: string): Promise<
       return hasSignedInSince(account, member.createdAt);
     }),
   ];
-  return { administrators: namesOf(administrators), members: namesOf(members), signedIn: namesOf(signedIn) };
+  // Administrators come first, and stay where one person has two accounts.
+  const persons = accountsByPerson(accounts.items);
+  const counted = new Set<string>();
+  const onePerPerson = signedIn.filter(({ name }) => {
+    const uid = active.get(name)?.uid ?? name;
+    if (counted.has(uid)) return false;
+    for (const own of persons.get(uid) ?? [uid]) counted.add(own);
+    return true;
+  });
+  return {
+    administrators: namesOf(administrators),
+    members: namesOf(members),
+    signedIn: namesOf(onePerPerson),
+  };
 }
 
 /** Returns whether at most one person could approve in a workspace. Only those who have signed in with a password of their own count. */
@@ -68,7 +82,7 @@ export function administratorNotice(name: string): string {
 const NO_MORE =
   'nobody approves their own requests any more, and weaker approval settings need the approval of the other person, unless selfApproval is on. Until then nothing changes.';
 
-function mayApprove(role: WorkspaceRole): boolean {
+export function mayApprove(role: WorkspaceRole): boolean {
   return Object.hasOwn(ROLE_SCOPES, role) && ROLE_SCOPES[role].has('workflows:approve');
 }
 

@@ -1,3 +1,4 @@
+import { actorsNamed } from '../base/actor.ts';
 import { MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { lookUpById } from '../model/find.ts';
@@ -7,20 +8,22 @@ import type { NetworkServices } from '../state/services.ts';
 /**
  * Whose entries of the audit log a caller reads: anybody's, but a delegated agent only its own and its descendants'.
  *
- * @param asked actor that is asked for, such as `agent:scout`
+ * @param asked who is asked for, such as `agent:scout` or `scout`
  * @throws MeshError `beyond_delegation`
  */
-export async function readableActor(
+export async function readableActors(
   { services, workspace, caller }: CallContext<Pick<NetworkServices, 'states'>>,
   asked: string | undefined,
-): Promise<string | undefined> {
-  if (caller.kind !== 'agent') return asked;
+): Promise<readonly string[] | undefined> {
+  const actors = asked === undefined ? undefined : actorsNamed(asked);
+  if (caller.kind !== 'agent') return actors;
   const state = await services.states.current(workspace);
   const agent = lookUpById(state.agents, caller.id);
-  if (agent && agent.spec.parentRef === undefined) return asked;
-  if (asked === undefined) return caller.subject;
+  if (agent && agent.spec.parentRef === undefined) return actors;
+  if (!actors) return [caller.subject];
   const own = agent ? family(state, agent).map(({ name }) => `agent:${name}`) : [];
-  if (own.includes(asked)) return asked;
+  const readable = actors.filter((actor) => own.includes(actor));
+  if (readable.length > 0) return readable;
   throw new MeshError('beyond_delegation', 'A delegated agent reads what it and its own sub-agents did, nothing else.');
 }
 
@@ -37,7 +40,7 @@ export function requireMember({ caller }: Pick<CallContext<unknown>, 'caller'>):
 
 /** For what cannot leave out the entries of others. @throws MeshError `beyond_delegation` */
 export async function requireWholeLog(context: CallContext<Pick<NetworkServices, 'states'>>): Promise<void> {
-  if ((await readableActor(context, undefined)) === undefined) return;
+  if ((await readableActors(context, undefined)) === undefined) return;
   throw new MeshError(
     'beyond_delegation',
     'A delegated agent reads its own entries alone: GET /api/v1/audit has them.',

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Caller } from '../base/caller.ts';
+import { MeshError } from '../base/errors.ts';
 import { hasEnded } from '../base/time.ts';
 import { parseToken, withoutAddress } from '../model/token.ts';
 import { expiredToken, unknownToken } from '../model/token-record.ts';
@@ -7,20 +8,26 @@ import type { NetworkServices } from '../state/services.ts';
 import { buildCredentialCache, type Verification } from './credential-cache.ts';
 import { verifySession } from './session-caller.ts';
 import { buildSessionUse } from './session-use.ts';
-import { verifyToken } from './token-caller.ts';
+import { grantCaller, verifyToken } from './token-caller.ts';
 import type { WorkspaceDirectory } from './workspace-directory.ts';
 
 /** Longer than any token that was ever issued. */
 const MAX_BEARER_LENGTH = 1_024;
 
+export interface AuthenticationOptions {
+  /** False to check a session again after its request, which is no use of it. */
+  readonly isUse?: boolean;
+  /** Tells whether a token for one resource is for this one; no such token counts without. */
+  readonly accepts?: (audience: string) => boolean;
+}
+
 export interface Authenticator {
   /**
-   * Returns the caller that a bearer token proves. Pass `isUse: false` to check a session again after its request, which is no
-   * use of it.
+   * Returns the caller that a bearer token proves.
    *
    * @throws MeshError `unauthenticated` with what to do
    */
-  authenticate(bearer: string, origin: string, options?: { readonly isUse: boolean }): Promise<Caller>;
+  authenticate(bearer: string, origin: string, options?: AuthenticationOptions): Promise<Caller>;
   /** Ends sessions that are not used, and keeps when the others were. */
   flushSessions(options?: { readonly isLast?: boolean }): Promise<void>;
   /** Returns the caller of a bearer token that was verified lately; undefined where that is not cached. */
@@ -47,7 +54,8 @@ export function buildAuthenticator(
       : verifySession(services, directory, bearer, uses);
   }
 
-  async function authenticate(given: string, origin: string, { isUse } = { isUse: true }): Promise<Caller> {
+  async function authenticate(given: string, origin: string, options: AuthenticationOptions = {}): Promise<Caller> {
+    const { isUse = true, accepts = () => false } = options;
     if (given.length > MAX_BEARER_LENGTH) throw unknownToken();
     const bearer = withoutAddress(given);
     const key = keyOf(bearer);
@@ -56,12 +64,20 @@ export function buildAuthenticator(
       cache.forget(key);
       throw expiredToken();
     }
+    if (caller.audience !== undefined && !accepts(caller.audience)) {
+      throw new MeshError('unauthenticated', `This token is for ${caller.audience} alone: send it there.`);
+    }
     if (isSession(caller) && !uses.goesOn(caller.tokenId, isUse)) {
       // A session that was evicted, or used elsewhere, is verified again, which makes it known again; an idle one is refused.
       await verify(bearer);
       uses.goesOn(caller.tokenId, isUse);
     }
-    return { ...caller, again: () => authenticate(bearer, origin, { isUse: false }) };
+    const [workspace = ''] = caller.workspaces;
+    const again =
+      caller.audience === undefined
+        ? () => authenticate(bearer, origin, { isUse: false })
+        : () => grantCaller(services, workspace, caller.tokenId);
+    return { ...caller, again };
   }
 
   return {

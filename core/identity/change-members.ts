@@ -1,6 +1,6 @@
 import { commitContext } from '../base/commit-context.ts';
 import { invalidInput, MeshError } from '../base/errors.ts';
-import type { Op } from '../base/ports.ts';
+import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
 import type { WorkspaceRole } from '../base/scope.ts';
@@ -8,7 +8,7 @@ import { serialized } from '../base/serialize.ts';
 import { writtenRecord } from '../base/written-record.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import { isOpen } from '../state/agent-tree.ts';
-import type { PeerCall, StoreCall } from '../state/services.ts';
+import type { PeerCall, PeerServices, StoreCall } from '../state/services.ts';
 import { type AccountRecord, findAccount, normalizeUsername, USERNAME_PATTERN } from './accounts.ts';
 import { isOfOneAccount, type MemberRecord, memberDraft } from './members.ts';
 import {
@@ -32,9 +32,9 @@ export async function setMember(username: string, role: WorkspaceRole, context: 
   const name = normalizeUsername(username);
   if (!USERNAME_PATTERN.test(name)) throw noUsername();
   const member = await memberOf(name, context);
-  const held = member && !isOfOneAccount(member) ? member : undefined;
+  const held = member && (member.spec.issued || !isOfOneAccount(member)) ? member : undefined;
   if (held?.spec.role === role) return held;
-  const record = held ? { ...draftOf(held), spec: { role } } : memberDraft(name, role);
+  const record = held ? { ...draftOf(held), spec: { ...held.spec, role } } : memberDraft(name, role);
   const ops: Op[] = held
     ? [{ op: 'update', record, revision: held.revision }]
     : [...deletion(member), { op: 'create', record }];
@@ -69,10 +69,28 @@ export async function removeMember(
   const heir = await memberHeir(context, { name, account }, successor);
   const agents = heir ? `, and gave what they left to ${heir.name}` : '';
   const commit = commitContext(context, `removed member ${name}${agents}`);
+  return endMembership(services, workspace, { name, account, heir }, commit);
+}
+
+interface EndingMembership {
+  /** User name. */
+  readonly name: string;
+  readonly account: AccountRecord | undefined;
+  /** Takes over what the member leaves. */
+  readonly heir: AccountRecord | undefined;
+}
+
+/** Ends a membership as {@link removeMember} does. @returns names of the agents that ended */
+export async function endMembership(
+  services: PeerServices,
+  workspace: string,
+  { name, account, heir }: EndingMembership,
+  commit: CommitContext,
+): Promise<string[]> {
   const had = account ? openAgentsOf(await services.states.current(workspace), account.uid) : [];
   let isMet = false;
   await serialized(services.store, workspace, async () => {
-    const member = await memberOf(name, context);
+    const member = await memberOf(name, { services, workspace });
     if (!member) return;
     const left = account ? await offboardingOps(services, workspace, account, heir) : [];
     // Concurrent writes of the member must not keep them in: on a retry, what else they leave goes after the removal, when they

@@ -18,6 +18,10 @@ export async function confirmPassword(
   pointer: string,
   context: CallContext<Pick<NetworkServices, 'store' | 'logins' | 'keys'>>,
 ): Promise<LoginAttempt> {
+  if (account.spec.issued) {
+    const detail = 'This account has no password: an issuer signs you in, and asks for a second factor.';
+    throw invalidInput([{ pointer, detail }], detail);
+  }
   const { services, origin, requestId } = context;
   const { attempt, matches } = await tryPassword(
     { account, username: account.name, password, isSignedIn: true },

@@ -9,6 +9,8 @@ export async function lacksSecondFactor(
   account: AccountRecord,
 ): Promise<boolean> {
   if (services.settings.signIn.secondFactor === 'optional' || account.spec.secondFactor) return false;
+  // Its issuer answers for how the person proves who they are.
+  if (account.spec.issued) return false;
   return isAdministrator(services, account);
 }
 

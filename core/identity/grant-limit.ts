@@ -3,7 +3,7 @@ import { roughDuration } from '../base/duration.ts';
 import { MeshError } from '../base/errors.ts';
 import type { RecordDraft } from '../base/record.ts';
 import { formatInstant, parseInstant } from '../base/time.ts';
-import { unknownToken } from '../model/token-record.ts';
+import { type TokenRecord, unknownToken } from '../model/token-record.ts';
 import type { NetworkServices } from '../state/services.ts';
 
 type Reads = Pick<NetworkServices, 'store' | 'clock'>;
@@ -19,10 +19,14 @@ export async function grantLimit(
 ): Promise<number | undefined> {
   const id = apiTokenOf(caller);
   if (id === undefined) return undefined;
-  const token = await store.getById(workspace, 'Token', id);
+  return grantLimitOf(await store.getById(workspace, 'Token', id), clock.now());
+}
+
+/** As {@link grantLimit}, for the record of the API token. @throws MeshError where it is gone */
+export function grantLimitOf(token: TokenRecord | undefined, now: number): number {
   if (!token) throw unknownToken();
   const { maxGrant, expiresAt = 0 } = token.spec;
-  return maxGrant === undefined ? expiresAt : clock.now() + maxGrant;
+  return maxGrant === undefined ? expiresAt : now + maxGrant;
 }
 
 /**

@@ -9,6 +9,7 @@ import { RESERVED_LABEL_PREFIX } from '../model/presets.ts';
 import { type AgentRecord, DEFAULT_NETWORK } from '../model/resources.ts';
 import { controlKeyFingerprint, newToken } from '../model/token.ts';
 import { type TokenRecord, tokenDraft, unknownToken } from '../model/token-record.ts';
+import type { WorkloadIdentity } from '../model/workload-identity.ts';
 import type { NetworkServices, StoreCall } from '../state/services.ts';
 import { grantLimit, requireWithinLimit } from './grant-limit.ts';
 import { requireMayName } from './grants.ts';
@@ -29,16 +30,27 @@ export interface NewJoinToken {
   /** Labels that a device may ask for. */
   readonly deviceLabels?: readonly string[] | undefined;
   readonly ephemeral?: boolean | undefined;
+  /** Workloads that alone may use it. Their devices are ephemeral. */
+  readonly identity?: WorkloadIdentity | undefined;
+  /** Duration text: how long its devices last. */
+  readonly deviceTtl?: string | undefined;
+  /** Its devices need no approval; for workloads alone. */
+  readonly admits?: boolean | undefined;
 }
 
 /** Makes a join token. The answer is the only place where the token itself is ever seen. */
 export async function generateJoinToken(
-  { name, expiry, usageLimit: asked, labels, network = DEFAULT_NETWORK, deviceLabels, ephemeral }: NewJoinToken,
+  wanted: NewJoinToken,
   context: CallContext<Pick<NetworkServices, 'store' | 'clock' | 'keys' | 'states'>>,
 ): Promise<{ readonly token: string; readonly record: TokenRecord }> {
   const { services, workspace, caller } = context;
+  const { name, expiry, usageLimit: asked, labels, network = DEFAULT_NETWORK, deviceLabels, identity } = wanted;
+  const isEphemeral = wanted.ephemeral === true || identity !== undefined;
   const issuer = await issuerOf(context, asked);
-  const usageLimit = asked ?? Math.min(DEFAULT_JOIN_USES, issuer?.spec.tokenUses ?? DEFAULT_JOIN_USES);
+  const usual = identity === undefined ? DEFAULT_JOIN_USES : MAX_JOIN_USES;
+  const usageLimit = asked ?? Math.min(usual, issuer ? (issuer.spec.tokenUses ?? DEFAULT_JOIN_USES) : usual);
+  const isAdmitting = wanted.admits === true;
+  if (isAdmitting) requireMayAdmit(context, wanted);
   const now = services.clock.now();
   const limit = await grantLimit(services, workspace, caller);
   const ends = issuer ? parseInstant(issuer.spec.expiresAt) : (limit ?? Number.POSITIVE_INFINITY);
@@ -68,7 +80,12 @@ export async function generateJoinToken(
     labels,
     network: known.name,
     ...(deviceLabels !== undefined && deviceLabels.length > 0 && { deviceLabels }),
-    ...(ephemeral === true && { ephemeral: true as const }),
+    ...(isEphemeral && { ephemeral: true as const }),
+    ...(identity && { identity }),
+    ...(wanted.deviceTtl !== undefined && {
+      deviceTtlMs: lifetimeOf(wanted.deviceTtl, DEFAULT_JOIN_MS, MAX_JOIN_MS, 'deviceTtl'),
+    }),
+    ...(isAdmitting && { admits: true as const }),
     ...(issuer && { issuedBy: issuer.uid }),
   });
   const commit = commitContext(context, `made join token ${name}`);
@@ -97,12 +114,23 @@ async function issuerOf(
   );
 }
 
-/** Milliseconds that a token is asked to live. @throws MeshError `invalid_input` on `/expiry` */
-export function lifetimeOf(expiry: string, standard: number, maximum: number): number {
+/** @throws MeshError `invalid_input` for devices of people, `forbidden` for who may not let devices in */
+function requireMayAdmit({ caller, workspace }: CallContext<object>, { identity }: NewJoinToken): void {
+  if (identity === undefined) {
+    const detail = 'Only workloads that prove an identity are let in without an approval: give identity too.';
+    throw invalidInput([{ pointer: '/admits', detail }], detail);
+  }
+  if (caller.scopesIn(workspace).has('peers:approve')) return;
+  const detail = 'A token whose devices need no approval is made by who may approve devices: scope peers:approve.';
+  throw new MeshError('forbidden', detail, { scope: 'peers:approve' });
+}
+
+/** Milliseconds that a token is asked to live. @throws MeshError `invalid_input` on `/expiry`, or the field that is named */
+export function lifetimeOf(expiry: string, standard: number, maximum: number, field = 'expiry'): number {
   const ms = expiry.trim() === '' ? standard : parseDuration(expiry.trim());
   if (ms !== undefined && ms >= 1_000 && ms <= maximum) return ms;
-  const detail = `expiry must be a duration such as 30m or 24h, from 1s to ${roughDuration(maximum)}, or "" for ${roughDuration(standard)}.`;
-  throw invalidInput([{ pointer: '/expiry', detail }], detail);
+  const detail = `${field} must be a duration such as 30m or 24h, from 1s to ${roughDuration(maximum)}, or "" for ${roughDuration(standard)}.`;
+  throw invalidInput([{ pointer: `/${field}`, detail }], detail);
 }
 
 /**

@@ -26,6 +26,8 @@ export interface Login {
   readonly password: string;
   /** A one-time or recovery code; looked at where the account has a second factor. */
   readonly otp?: string | undefined;
+  /** Browser or program that signs in, by the name it gives itself. */
+  readonly client?: string | undefined;
 }
 
 export interface LoggedIn {
@@ -54,8 +56,9 @@ export async function logIn(login: Login, context: LoginContext): Promise<Logged
     await attempt.triesCode();
   }
   const mayUseBuiltIn = matches && (await isAtHome(found, login.password, context));
+  const mayUsePassword = matches && (await isLetIn(found, context));
   for (let left = TRIES; ; left -= 1) {
-    const { refusal, changes, detail } = judge(login, matches ? account : undefined, mayUseBuiltIn, context);
+    const { refusal, changes, detail } = judge(login, mayUsePassword ? account : undefined, mayUseBuiltIn, context);
     const event: SecurityEvent = {
       type: 'login',
       actor: account ? `user:${account.name}` : 'anonymous',
@@ -77,7 +80,8 @@ export async function logIn(login: Login, context: LoginContext): Promise<Logged
       throw refusal;
     }
     const commit = { ...commitContext(context, 'logged in', { securityEvents: [event] }), actor: event.actor };
-    const entry = { account, changes, commit, mayRetry: left > 1 };
+    const from = { origin: plainAddress(origin), ...(login.client && { client: login.client }) };
+    const entry = { account, changes, commit, from, mayRetry: left > 1 };
     const done = await judging(attempt, () => enter(entry, services));
     if ('changed' in done) {
       account = done.changed;
@@ -103,23 +107,34 @@ async function isAtHome(
   return isFirstLogin(account, password, services.keys) || (isLoopback(origin) && (await isFromHost?.()) === true);
 }
 
+/** Where issuers sign people in, a password may be of use to one account alone, and on the host alone. */
+async function isLetIn(
+  account: AccountRecord | undefined,
+  { services: { settings }, origin, isFromHost }: LoginContext,
+): Promise<boolean> {
+  const { onlyLocalAccount } = settings.signIn;
+  if (onlyLocalAccount === undefined) return true;
+  return account?.name === onlyLocalAccount && isLoopback(origin) && (await isFromHost?.()) === true;
+}
+
 interface Entry {
   readonly account: AccountRecord;
   readonly changes: Judgement['changes'];
   readonly commit: CommitContext;
+  readonly from: NonNullable<Parameters<typeof createSession>[3]>;
   readonly mayRetry: boolean;
 }
 
 /** @returns the session, or the account as it is now where somebody signed in to it at the same time, perhaps with this very code */
 async function enter(
-  { account, changes, commit, mayRetry }: Entry,
+  { account, changes, commit, from, mayRetry }: Entry,
   services: LoginContext['services'],
 ): Promise<Awaited<ReturnType<typeof createSession>> | { readonly changed: AccountRecord }> {
   try {
-    return await createSession(services, account, commit, changes);
+    return await createSession(services, account, commit, from, changes);
   } catch (error) {
     if (isFull(error) && !commit.fromReserve && (await isAdministrator(services, account))) {
-      return enter({ account, changes, commit: { ...commit, fromReserve: true }, mayRetry }, services);
+      return enter({ account, changes, commit: { ...commit, fromReserve: true }, from, mayRetry }, services);
     }
     if (!(error instanceof StoreError && error.code === 'conflict') || !mayRetry) throw error;
     const changed = await findAccount(services, account.name);
@@ -151,7 +166,9 @@ function judge(
   { services, origin }: LoginContext,
 ): Judgement {
   if (!account || account.spec.disabled) {
-    return { refusal: new MeshError('unauthenticated', 'The user name or the password is wrong.'), changes: {} };
+    const isOff = services.settings.signIn.onlyLocalAccount !== undefined;
+    const hint = isOff ? ' Here people sign in by an issuer; a password lets in one account, on the host.' : '';
+    return { refusal: new MeshError('unauthenticated', `The user name or the password is wrong.${hint}`), changes: {} };
   }
   if (account.spec.passwordState === 'built-in' && !mayUseBuiltIn) {
     const message =

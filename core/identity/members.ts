@@ -10,6 +10,15 @@ import { type AccountRecord, accountById } from './accounts.ts';
  */
 interface MemberSpec {
   readonly role: WorkspaceRole;
+  /** Present where claims of an issuer gave the membership, which ends with them. Such a membership is of one account alone. */
+  readonly issued?: IssuedMembership;
+}
+
+interface IssuedMembership {
+  /** Identifier of the issuer. */
+  readonly issuer: string;
+  /** The role that claims gave last; a person may have chosen another one since. */
+  readonly role: WorkspaceRole;
 }
 
 declare module '../base/record.ts' {
@@ -20,12 +29,17 @@ declare module '../base/record.ts' {
 
 export type MemberRecord = StoredRecord<'Member'>;
 
-/** Memberships that were stored before they were made by name carry the uid of their account. */
+/** Memberships that claims gave, or that were stored before they were made by name, carry the uid of their account. */
 const ACCOUNT_UID = /^u_/;
 
 export function memberDraft(username: string, role: WorkspaceRole): RecordDraft<'Member'> {
   const blank = { labels: {}, annotations: {}, status: {}, unique: [] };
   return { ...blank, kind: 'Member', name: username, uid: newId('mem'), spec: { role } };
+}
+
+/** The membership of an account by the claims of an issuer. */
+export function issuedMemberDraft({ name, uid }: AccountRecord, spec: MemberSpec): RecordDraft<'Member'> {
+  return { ...memberDraft(name, spec.role), uid, spec };
 }
 
 /** Returns true if a membership belongs to one account alone, and not to a later account of its name. */

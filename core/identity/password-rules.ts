@@ -52,7 +52,9 @@ export function isPasswordOld(
   at: number,
   { passwordMaxAgeMs }: Pick<SignInRules, 'passwordMaxAgeMs'>,
 ): boolean {
-  return passwordMaxAgeMs !== undefined && at - (spec.passwordChangedAt ?? createdAt) >= passwordMaxAgeMs;
+  return (
+    passwordMaxAgeMs !== undefined && !spec.issued && at - (spec.passwordChangedAt ?? createdAt) >= passwordMaxAgeMs
+  );
 }
 
 function weakness(

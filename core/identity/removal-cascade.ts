@@ -63,6 +63,8 @@ export async function removalCascade(
 
 const NONE_RETAINED: RetainedPolicies = { kept: [], checks: [] };
 
+const AGENT_TOKENS: ReadonlySet<TokenRecord['spec']['kind']> = new Set(['agt', 'dlg', 'oat']);
+
 function tokenEnds({ kind, owner, issuedBy }: TokenRecord['spec'], has: (id: string | undefined) => boolean): boolean {
-  return kind === 'join' ? has(issuedBy) : (kind === 'agt' || kind === 'dlg') && has(owner);
+  return kind === 'join' ? has(issuedBy) : AGENT_TOKENS.has(kind) && has(owner);
 }

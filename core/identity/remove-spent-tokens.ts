@@ -5,6 +5,7 @@ import { hasEnded } from '../base/time.ts';
 import { isSpent, type TokenRecord, usedTokenName } from '../model/token-record.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { accountById, findAccount } from './accounts.ts';
+import { isSameEpoch } from './oauth-grants.ts';
 import { isMember } from './offboard.ts';
 import { isOfAccount } from './sessions.ts';
 
@@ -44,6 +45,7 @@ export async function removeSpentTokens(services: Pick<NetworkServices, 'store' 
       if (spec.kind === 'join' && left.has(ownerOf(spec))) return true;
       if (hasEnded(spec, now)) return true;
       if (spec.kind === 'api') return byUid.get(spec.owner)?.spec.epoch !== spec.epoch;
+      if (spec.oauth) return !isSameEpoch(spec.oauth, byUid.get(spec.oauth.account));
       // A used-up delegate token goes with its identity, which ends by the second.
       return spec.kind === 'join' && isSpent(spec) && (spec.spentAt ?? 0) + USED_UP_NOTICE_MS <= now;
     });

@@ -53,6 +53,7 @@ export async function resetPassword(
     if (account.spec.disabled) {
       throw new MeshError('conflict', `The account ${account.name} is disabled: an administrator enables it first.`);
     }
+    if (account.spec.issued) throw hasNoPassword(account.name);
     const initial = { passwordHash, passwordState: 'initial' } as const;
     const changed = withPassword(account.spec, initial, clock.now(), rules);
     const spec: AccountSpec = { ...changed, epoch: account.spec.epoch + 1 };
@@ -62,6 +63,10 @@ export async function resetPassword(
     await store.commit(SYSTEM_WORKSPACE, [op], why);
     return account;
   });
+}
+
+export function hasNoPassword(username: string): MeshError {
+  return new MeshError('conflict', `${username} has no password: an issuer signs this person in.`);
 }
 
 /** Returns the entry that says who set the password of whom. */

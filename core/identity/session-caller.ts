@@ -2,6 +2,7 @@ import type { Caller } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { ROLE_SCOPES, type Scope } from '../base/scope.ts';
+import type { Settings } from '../model/services.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, accountById } from './accounts.ts';
 import type { Verification } from './credential-cache.ts';
@@ -9,7 +10,7 @@ import { NO_SCOPES } from './grants.ts';
 import { roleOf } from './members.ts';
 import { restrictionOf } from './restriction.ts';
 import type { SessionUse } from './session-use.ts';
-import { isOfAccount, type SessionRecord } from './sessions.ts';
+import { isOfAccount, isOfIssuer, type SessionRecord } from './sessions.ts';
 import type { WorkspaceDirectory } from './workspace-directory.ts';
 
 /** @throws MeshError `unauthenticated` for what is no session, or one that was ended. */
@@ -27,6 +28,7 @@ export async function verifySession(
     | undefined;
   const account = session && (await accountById(services, session.spec.account));
   if (!account || account.uid !== claims.sub || !isOfAccount(session, account)) throw unknownSession();
+  if (!mayGoOn(session, account, services.settings)) throw unknownSession();
   if (uses.learn(session)) throw new MeshError('unauthenticated', uses.words);
   return {
     caller: await personOf(services, directory, account, session),
@@ -63,6 +65,13 @@ async function personOf(
     if (role && workspace) scopes.set(workspace.uid, ROLE_SCOPES[role]);
   }
   return { ...base, workspaces: [...scopes.keys()], scopesIn: (workspace) => scopes.get(workspace) ?? NO_SCOPES };
+}
+
+/** The configuration names the issuers and local accounts that sign people in; it may have changed since a session began. */
+function mayGoOn(session: SessionRecord, account: AccountRecord, { issuers = [], signIn }: Settings): boolean {
+  const { issued, username } = session.spec;
+  if (issued) return issuers.some((rules) => isOfIssuer(session, account, rules));
+  return signIn.onlyLocalAccount === undefined || signIn.onlyLocalAccount === username;
 }
 
 function unknownSession(): MeshError {

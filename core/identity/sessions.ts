@@ -2,6 +2,7 @@ import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf, type NoStatus, type StoredRecord } from '../base/record.ts';
 import { hasEnded } from '../base/time.ts';
+import type { IssuerRules } from '../model/issuers.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, type AccountSpec, accountById } from './accounts.ts';
 import { memberIn } from './members.ts';
@@ -22,8 +23,25 @@ interface SessionSpec {
   readonly expiresAt: number;
   /** When it was last used, milliseconds; kept now and then, where sessions end by not being used. */
   readonly usedAt?: number;
+  /** The address that signed in, and what it said of itself; absent where an earlier version wrote it. */
+  readonly origin?: string;
+  readonly client?: string;
   /** It was not used for too long and ended. */
   readonly idle?: true;
+  /** How it began at an issuer; absent where a password began it. */
+  readonly issued?: IssuedSession;
+}
+
+/** Tokens are sealed for the account. */
+export interface IssuedSession {
+  /** Its name in the configuration. */
+  readonly issuer: string;
+  /** Origin of the dashboard that it began on. */
+  readonly origin: string;
+  readonly refreshToken?: string;
+  readonly idToken?: string;
+  /** When the issuer is asked next whether it goes on, ms; absent without a refresh token. */
+  readonly askAt?: number;
 }
 
 declare module '../base/record.ts' {
@@ -44,6 +62,18 @@ export function isOfAccount({ spec }: SessionRecord, account: AccountRecord): bo
 }
 
 /**
+ * Returns true if an issuer of the configuration is the one that began a session of an account. Under its name there may be
+ * another one since, which is to learn nothing.
+ */
+export function isOfIssuer(
+  { spec }: SessionRecord,
+  account: AccountRecord,
+  { name, issuer }: Pick<IssuerRules, 'name' | 'issuer'>,
+): boolean {
+  return spec.issued?.issuer === name && account.spec.issued?.issuer === issuer;
+}
+
+/**
  * Begins a session: stores it and answers its signed token. The account is held to be as it was read, or written with what
  * the login changes of it.
  *
@@ -53,6 +83,7 @@ export async function createSession(
   services: Pick<NetworkServices, 'store' | 'clock' | 'keys' | 'settings'>,
   account: AccountRecord,
   context: CommitContext,
+  from: Pick<SessionSpec, 'origin' | 'client' | 'issued'> = {},
   changed: Pick<AccountSpec, 'secondFactor' | 'knownSources'> = {},
 ): Promise<{ readonly token: string; readonly expiresAt: number }> {
   const { store, clock, keys } = services;
@@ -68,6 +99,7 @@ export async function createSession(
     epoch,
     ...(factorEpoch !== undefined && { factorEpoch }),
     expiresAt,
+    ...from,
   };
   const record = {
     kind: 'Session',
@@ -128,12 +160,14 @@ export async function liveSessions(
   );
 }
 
-/** Ends one session. Ending it twice is no error. */
+/** Ends one session. Ending it twice is no error. @returns the session as it was */
 export async function endSession(
   { store }: Pick<NetworkServices, 'store'>,
   jti: string,
   context: CommitContext,
-): Promise<void> {
+): Promise<SessionRecord | undefined> {
   const key = { kind: 'Session', name: jti } as const;
-  if (await store.get(SYSTEM_WORKSPACE, key)) await store.commit(SYSTEM_WORKSPACE, [{ op: 'delete', key }], context);
+  const session = await store.get(SYSTEM_WORKSPACE, key);
+  if (session) await store.commit(SYSTEM_WORKSPACE, [{ op: 'delete', key }], context);
+  return session;
 }

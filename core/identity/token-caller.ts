@@ -11,6 +11,7 @@ import { agentRights } from './agent-rights.ts';
 import type { Verification } from './credential-cache.ts';
 import { commonScopes, expandScopes, NO_SCOPES } from './grants.ts';
 import { roleIn } from './members.ts';
+import { isOfEpoch } from './oauth-grants.ts';
 import type { WorkspaceDirectory } from './workspace-directory.ts';
 
 type Reads = Pick<NetworkServices, 'store'>;
@@ -51,6 +52,7 @@ export async function isApiTokenGood(
 const OWNERS: Readonly<Record<TokenKind, (services: Reads, token: TokenRecord) => Promise<Verification>>> = {
   api: accountCaller,
   agt: agentCaller,
+  oat: oauthCaller,
   dev: deviceCaller,
   join: enrolmentCaller,
   dlg: enrolmentCaller,
@@ -102,6 +104,31 @@ async function agentCaller(services: Reads, token: TokenRecord): Promise<Verific
       ...(person === undefined ? [] : [`Account:${person}`, `Member:${person}`]),
       ...(peer ? [`MeshPeer:${peer.uid}`] : []),
     ],
+  };
+}
+
+/**
+ * Returns the caller of a grant as it stands now, by the id of its record: its access tokens come and go, and what goes on
+ * meanwhile goes on until the grant or its agent ends.
+ *
+ * @throws MeshError `unauthenticated`
+ */
+export async function grantCaller(services: Reads, workspace: string, tokenId: string): Promise<Caller> {
+  const token = await services.store.getById(workspace, 'Token', tokenId);
+  if (!token?.spec.oauth || !(await isOfEpoch(services, token.spec.oauth))) throw unknownToken();
+  const { caller } = await agentCaller(services, token);
+  return { ...caller, audience: token.spec.oauth.resource };
+}
+
+/** The agent of an OAuth client, at one address and no longer than its access token counts. */
+async function oauthCaller(services: Reads, token: TokenRecord): Promise<Verification> {
+  const { oauth } = token.spec;
+  if (!oauth?.access || !(await isOfEpoch(services, oauth))) throw unknownToken();
+  const { caller, restsOn } = await agentCaller(services, token);
+  const expiresAt = Math.min(oauth.access.expiresAt, caller.expiresAt ?? Number.POSITIVE_INFINITY);
+  return {
+    caller: { ...caller, audience: oauth.resource, expiresAt },
+    restsOn: [...restsOn, `Account:${oauth.account}`],
   };
 }
 

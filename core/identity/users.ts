@@ -15,7 +15,7 @@ import { requireOther } from './offboard.ts';
 import { type Leftover, leftoversEverywhere } from './offboarding-preview.ts';
 import { requireGoodPassword, withPassword } from './password-rules.ts';
 import { hashPassword } from './passwords.ts';
-import { passwordResetEvent } from './reset-password.ts';
+import { hasNoPassword, passwordResetEvent } from './reset-password.ts';
 
 type UserCall = CallContext<PeerServices & Pick<NetworkServices, 'settings'>>;
 
@@ -79,6 +79,7 @@ async function change(
       'Your own password takes the old one: mesh passwd, or PUT /api/v1/users/me/password.',
     );
   }
+  if (patch.password !== undefined && account.spec.issued) throw hasNoPassword(account.name);
   const { displayName = account.spec.displayName, role = account.spec.role, disabled = account.spec.disabled } = patch;
   const ends = patch.password !== undefined || role !== account.spec.role || disabled !== account.spec.disabled;
   const epoch = account.spec.epoch + (ends ? 1 : 0);

@@ -50,6 +50,11 @@ const graphSelf = object(
     expiresAt: instant,
     /** The label before `mesh.internal` in overlay names. Absent from an older control plane. */
     workspace: described(text(63, SLUG), 'Slug of its workspace'),
+    /** The node has both addresses and routes both blocks. A node of an earlier version has the present ones alone. */
+    former: described(
+      object({ address, cidr }),
+      'Address and block before its network was renumbered, while both hold',
+    ),
   },
 );
 

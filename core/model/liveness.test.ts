@@ -1,10 +1,19 @@
 import { expect, test } from 'vitest';
-import { buildLiveness, ONLINE_MS } from './liveness.ts';
+import { buildLiveness, KEY_SHARED_MS } from './liveness.ts';
 
-test('a hearing brings a peer online when it is the first, or the first in 90 seconds', () => {
+test('a peer is online for 45 s after a heartbeat from version 3 of the wire on, and for 90 s where it is older or unknown', () => {
   const liveness = buildLiveness();
-  const heard = [0, 30_000, 30_000 + ONLINE_MS - 1, 30_000 + 2 * ONLINE_MS].map((at) => liveness.heard('w', 'p', at));
-  expect(heard).toEqual([true, false, false, true]);
+  for (const wire of [1, 2, 3, 4]) liveness.heard('w', `p${wire}`, 0, wire);
+  liveness.heard('w', 'unknown', 0);
+  const silences = ['p1', 'p2', 'p3', 'p4', 'unknown', 'never heard'].map((uid) => liveness.onlineMs('w', uid));
+  expect(silences).toEqual([90_000, 90_000, 45_000, 45_000, 90_000, 90_000]);
+  expect([44_999, 45_000, 90_000].map((now) => liveness.countOnline(now))).toEqual([5, 3, 0]);
+});
+
+test('a node that goes back to an older version has the longer time again', () => {
+  const liveness = buildLiveness();
+  for (const wire of [3, 2]) liveness.heard('w', 'p', 0, wire);
+  expect(liveness.onlineMs('w', 'p')).toBe(90_000);
 });
 
 test('a hearing that arrives late does not turn the clock back', () => {
@@ -31,4 +40,14 @@ test('the version that a peer says last is kept until the peer is forgotten, and
   expect(liveness.lastSeen('w', 'p')).toBeUndefined();
   liveness.forget('w', 'p');
   expect(liveness.version('w', 'p')).toBeUndefined();
+});
+
+test('a key counts as shared until ten minutes after both machines were heard, and is told as new once', () => {
+  const liveness = buildLiveness();
+  expect([liveness.keyShared('w', 'p', 1_000), liveness.keyShared('w', 'p', 2_000)]).toEqual([true, false]);
+  liveness.heard('w', 'p', 2_000 + KEY_SHARED_MS - 1);
+  expect(liveness.keySharedAt('w', 'p')).toBe(2_000);
+  liveness.heard('w', 'p', 2_000 + KEY_SHARED_MS);
+  expect(liveness.keySharedAt('w', 'p')).toBeUndefined();
+  expect(liveness.keyShared('w', 'p', 900_000)).toBe(true);
 });

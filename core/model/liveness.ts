@@ -1,20 +1,24 @@
+import { heartbeatTimes, LONGEST_ONLINE_MS } from './heartbeat-times.ts';
 import type { Liveness } from './services.ts';
-
-/** A peer is online within so long of being heard of (docs/wire.md#requests-on-the-bus: a heartbeat every 30 s). */
-export const ONLINE_MS = 90_000;
 
 /** Comings and goings of a peer that are recorded as it says them; of more, how it is in the end, each so often. */
 const RECORDED_AT_ONCE = 4;
 const RECORDED_EACH_MS = 60_000;
 
+/** A key counts as shared for so long after both machines that use it were heard. */
+export const KEY_SHARED_MS = 10 * 60_000;
+
 interface PeerLiveness {
   at?: number;
+  /** Longest silence while it is online, ms. */
+  onlineMs?: number;
   /** Latest presence that is not recorded yet. */
   isHere?: boolean;
   /** When as many as are recorded at once are so again. */
   restedAt?: number;
   version?: string;
   mismatch?: string;
+  keySharedAt?: number;
 }
 
 /**
@@ -32,18 +36,19 @@ export function buildLiveness(): Liveness {
     return heard;
   };
   return {
-    heard(workspace, peerUid, at) {
+    heard(workspace, peerUid, at, wire) {
       const heard = entry(workspace, peerUid);
-      const last = heard.at;
-      heard.at = last === undefined ? at : Math.max(last, at);
+      heard.at = Math.max(heard.at ?? at, at);
+      heard.onlineMs = heartbeatTimes(wire).online;
       delete heard.mismatch;
-      return last === undefined || at - last >= ONLINE_MS;
+      if (heard.keySharedAt !== undefined && at - heard.keySharedAt >= KEY_SHARED_MS) delete heard.keySharedAt;
     },
     lastSeen: (workspace, peerUid) => of(workspace, peerUid)?.at,
-    countSince(instant) {
+    onlineMs: (workspace, peerUid) => of(workspace, peerUid)?.onlineMs ?? LONGEST_ONLINE_MS,
+    countOnline(now) {
       let count = 0;
       for (const peers of byWorkspace.values()) {
-        for (const { at } of peers.values()) if (at !== undefined && at > instant) count += 1;
+        for (const { at = -Infinity, onlineMs = 0 } of peers.values()) if (now - at < onlineMs) count += 1;
       }
       return count;
     },
@@ -55,6 +60,13 @@ export function buildLiveness(): Liveness {
       entry(workspace, peerUid).mismatch = why;
     },
     mismatch: (workspace, peerUid) => of(workspace, peerUid)?.mismatch,
+    keyShared(workspace, peerUid, at) {
+      const heard = entry(workspace, peerUid);
+      const isNew = heard.keySharedAt === undefined;
+      heard.keySharedAt = at;
+      return isNew;
+    },
+    keySharedAt: (workspace, peerUid) => of(workspace, peerUid)?.keySharedAt,
     mayRecord(workspace, peerUid, now) {
       const heard = entry(workspace, peerUid);
       const restedAt = Math.max(heard.restedAt ?? now, now) + RECORDED_EACH_MS;

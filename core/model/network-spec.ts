@@ -2,15 +2,15 @@ import { z } from 'zod';
 import { schemaNames } from '../base/schema-names.ts';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
 import { parseCidr } from './cidr.ts';
+import { LARGEST_PREFIX } from './free-block.ts';
 import type { NetworkSpec } from './resources.ts';
 
-/** Blocks larger than a /10 would make every search for a free address slow; smaller than a /30 hold no two peers. */
-const LARGEST_PREFIX = 10;
+/** Smaller blocks hold no two peers. */
 const SMALLEST_PREFIX = 30;
 /** IPv6 asks for at least 1280 (RFC 8200, 5); WireGuard in Ethernet carries 1420, in jumbo frames up to 8920. */
 const MTU = { least: 1280, most: 8_920 };
 
-const cidrSchema = lineOfText(TEXT_LIMITS.cidr).superRefine((text, context) => {
+export const cidrSchema = lineOfText(TEXT_LIMITS.cidr).superRefine((text, context) => {
   const refuse = (message: string) => context.addIssue({ code: 'custom', message });
   const range = parseCidr(text);
   if (range?.family !== 4) return refuse('an IPv4 block such as 10.96.0.0/24 is needed');

@@ -1,4 +1,4 @@
-import { type IpRange, parseCidr } from './cidr.ts';
+import { containsRange, type IpRange, parseAddress, parseCidr } from './cidr.ts';
 import { SPECIAL_RANGES } from './network-blocks.ts';
 import { intersection, type Ranges, union, without } from './ranges.ts';
 
@@ -39,6 +39,28 @@ const NOT_GLOBAL = union([...PRIVATE, ...SPECIAL]);
 /** Returns true if the whole internet can reach every address of a range. */
 export function isGlobal(range: IpRange): boolean {
   return intersection([range], NOT_GLOBAL).length === 0;
+}
+
+/** IPv6 blocks whose addresses lead to an IPv4 address, and the bits below it: mapped; NAT64 (RFC 6052); 6to4 (RFC 3056). */
+const TRANSLATED = (
+  [
+    ['::ffff:0:0/96', 0n],
+    ['64:ff9b::/96', 0n],
+    ['2002::/16', 80n],
+  ] as const
+).flatMap(([text, below]) => {
+  const block = parseCidr(text);
+  return block ? [{ block, below }] : [];
+});
+
+/** Returns true if a connection to this address ends on the internet: an IPv6 address that leads to an IPv4 address is judged as that. */
+export function leadsToInternet(text: string): boolean {
+  const address = parseAddress(text);
+  if (!address) return false;
+  const translated = TRANSLATED.find(({ block }) => containsRange(block, address));
+  if (!translated) return isGlobal(address);
+  const ipv4 = (address.from >> translated.below) & 0xffff_ffffn;
+  return isGlobal({ family: 4, from: ipv4, to: ipv4 });
 }
 
 /** The most public addresses that one organisation has, by family: an IPv4 /8, an IPv6 /20. */

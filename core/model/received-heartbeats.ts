@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { TEXT_LIMITS } from '../base/text.ts';
 import { MAX_PATH_REPORTS, pathReportsSchema } from './reported-paths.ts';
 import { versionSchema } from './version.ts';
+import { MAX_WIRE_TEXT } from './wire.ts';
 import { witnessedSchema } from './witnesses.ts';
 
 /** The part of a heartbeat that a node reports about itself. */
@@ -9,6 +10,8 @@ export const nodeReportSchema = z.object({
   version: versionSchema.optional(),
   paths: pathReportsSchema.optional(),
   witnessed: witnessedSchema.optional(),
+  /** The versions of the wire that it speaks. */
+  wire: z.string().max(MAX_WIRE_TEXT).optional(),
 });
 export type NodeReport = z.infer<typeof nodeReportSchema>;
 

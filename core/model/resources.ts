@@ -36,6 +36,8 @@ export interface PeerStatus {
   readonly tokenId?: string;
   /** Actor who made that token: it is told who let a device in when the token has gone. */
   readonly tokenBy?: string;
+  /** OIDC identity with which its workload joined. */
+  readonly workload?: { readonly issuer: string; readonly subject: string };
   /** True when it proved to hold the private key at registration; it must prove it again to register again. */
   readonly proven?: boolean;
   /** It is deleted once it has been offline for a while. */
@@ -56,6 +58,19 @@ export interface NetworkSpec {
   readonly cidr: string;
   readonly mtu: number;
   readonly defaultAction: 'ALLOW' | 'DENY';
+}
+
+export interface NetworkStatus {
+  /** The block that the network had before it was renumbered; no other network takes it while it is here. */
+  readonly former?: FormerBlock;
+}
+
+export interface FormerBlock {
+  readonly cidr: string;
+  /** `carried`: each peer has the address at the same place of this block too. `resting`: none has it any more. */
+  readonly phase: 'carried' | 'resting';
+  /** Instant at which the phase ends. */
+  readonly until: string;
 }
 
 export type AgentPhase = 'Pending' | 'Active' | 'Expired' | 'Revoked';
@@ -95,6 +110,20 @@ export interface AgentStatus {
   readonly depth: number;
   /** Its peer was revoked and has gone since: whoever deleted it, the agent stays barred to its end. Absent for any other. */
   readonly barred?: true;
+  /** The OAuth client that a person let in as this root agent. */
+  readonly client?: AgentClient;
+}
+
+/** The OAuth client that acts as an agent, at one address of this control plane. */
+export interface AgentClient {
+  /** Identifies client and resource together. */
+  readonly key: string;
+  /** As the client calls itself; nobody checked it. */
+  readonly name: string;
+  /** Host of the address that its codes are sent to, or the scheme of an application's own. */
+  readonly host: string;
+  /** The address of the MCP endpoint. */
+  readonly resource: string;
 }
 
 export interface PresenceSpec {
@@ -118,7 +147,7 @@ declare module '../base/record.ts' {
   interface RecordTypes {
     MeshPeer: { spec: PeerSpec; status: PeerStatus };
     MeshPolicy: { spec: PolicySpec; status: NoStatus };
-    MeshNetwork: { spec: NetworkSpec; status: NoStatus };
+    MeshNetwork: { spec: NetworkSpec; status: NetworkStatus };
     AgentIdentity: { spec: AgentSpec; status: AgentStatus };
     Presence: { spec: PresenceSpec; status: NoStatus };
   }

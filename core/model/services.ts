@@ -5,11 +5,13 @@ import type { Secret } from '../base/secret.ts';
 import type { SharedState } from '../base/shared.ts';
 import type { Calls } from './call-trace.ts';
 import type { GraphRelay, RelayGrant } from './graph.ts';
+import type { IssuerRules } from './issuers.ts';
 import type { KeyAllowance } from './key-allowance.ts';
 import type { ReceivedHeartbeats } from './received-heartbeats.ts';
 import type { ReportedPaths } from './reported-paths.ts';
 import type { SignInRules } from './sign-in-rules.ts';
 import type { Witnesses } from './witnesses.ts';
+import type { WorkloadVerifier } from './workload-identity.ts';
 
 /** Services that every layer above may use. Each layer adds its own; `core/workflow/services.ts` has all. */
 export interface BaseServices {
@@ -35,6 +37,7 @@ export interface BaseServices {
   readonly calls: Calls;
   readonly logins: LoginLimits;
   readonly yaml: Yaml;
+  readonly workloads: WorkloadVerifier;
   readonly nodeAccess: NodeAccess;
   /** Resolves once other work of this process had its turn: long work is done in pieces between which it waits for this. */
   nextTurn(): Promise<void>;
@@ -120,6 +123,8 @@ export interface Settings {
   /** Life of a plan in ms (10 minutes). */
   readonly planTtlMs: number;
   readonly signIn: SignInRules;
+  /** Issuers that sign people in; none unless set. */
+  readonly issuers?: readonly IssuerRules[];
   /** Hosts, addresses and CIDRs of a local network that webhooks may be sent to. */
   readonly webhookAllow: readonly string[];
 }
@@ -140,15 +145,21 @@ export interface ListensBus {
 }
 
 export interface Liveness {
-  /** @returns true when this hearing brings the peer from offline to online. */
-  heard(workspace: string, peerUid: string, at: number): boolean;
+  /** @param wire the version of the wire that it shares with this control plane; undefined where that is unknown */
+  heard(workspace: string, peerUid: string, at: number, wire?: number): void;
   lastSeen(workspace: string, peerUid: string): number | undefined;
+  /** Returns the silence after which a peer is offline, in milliseconds. */
+  onlineMs(workspace: string, peerUid: string): number;
   /** Which version of its software a peer says that it runs. */
   said(workspace: string, peerUid: string, version: string): void;
   version(workspace: string, peerUid: string): string | undefined;
   /** A peer asked that has no version of the wire in common with this control plane: why, until it is heard. */
   mismatched(workspace: string, peerUid: string, why: string): void;
   mismatch(workspace: string, peerUid: string): string | undefined;
+  /** Two machines use the key of a peer. @returns true where that was not known */
+  keyShared(workspace: string, peerUid: string, at: number): boolean;
+  /** When both were last heard, ms; undefined where one machine alone has spoken for a while. */
+  keySharedAt(workspace: string, peerUid: string): number | undefined;
   /** Takes one of the comings and goings that are recorded of a peer; false where it comes and goes too often. */
   mayRecord(workspace: string, peerUid: string, now: number): boolean;
   /** A peer came or went, which answers show at once and which is recorded later. */
@@ -162,8 +173,8 @@ export interface Liveness {
   /** Peers of a workspace that came or went since what is recorded of them. */
   unrecorded(workspace: string): readonly string[];
   forget(workspace: string, peerUid: string): void;
-  /** Peers of all workspaces heard of since an instant. */
-  countSince(instant: number): number;
+  /** Peers of all workspaces that are not silent for too long. */
+  countOnline(now: number): number;
 }
 
 /** Bounds how often passwords and one-time codes are guessed. Logins that succeed do not count. */

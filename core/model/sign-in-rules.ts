@@ -16,6 +16,8 @@ export interface SignInRules {
   readonly lockAfter: number;
   /** Duration of the first lock; each further one lasts twice as long. */
   readonly lockMs: number;
+  /** The one account that a password lets in, and on the host of the control plane alone; undefined where all may use theirs. */
+  readonly onlyLocalAccount: string | undefined;
 }
 
 export const SIGN_IN_DEFAULTS: SignInRules = {
@@ -26,4 +28,5 @@ export const SIGN_IN_DEFAULTS: SignInRules = {
   idleMs: undefined,
   lockAfter: 10,
   lockMs: 30 * MINUTE_MS,
+  onlyLocalAccount: undefined,
 };

@@ -3,18 +3,20 @@ import { newId } from '../base/ids.ts';
 import type { Op } from '../base/ports.ts';
 import { draftOf, type NoStatus, type RecordDraft, type StoredRecord } from '../base/record.ts';
 import type { Scope } from '../base/scope.ts';
+import type { OAuthGrant } from './oauth.ts';
 import { type TokenKind, tokenKey } from './token.ts';
+import type { WorkloadIdentity } from './workload-identity.ts';
 
 /** The stored part of a token: everything but the token itself. Instants are milliseconds. */
 export interface TokenSpec {
   readonly kind: TokenKind;
   /** As its maker called it; for a device or agent token the name of its owner. */
   readonly name: string;
-  /** Uid of whom it speaks for: Account (api), MeshPeer (dev), AgentIdentity (agt, dlg). Empty for a join token, until an account takes it over from its maker. */
+  /** Uid of whom it speaks for: Account (api), MeshPeer (dev), AgentIdentity (agt, dlg, oat). Empty for a join token, until an account takes it over from its maker. */
   readonly owner: string;
   /** Scopes of an API token. An agent's scopes are in its AgentIdentity. */
   readonly scopes?: readonly Scope[];
-  /** Absent on a device token, which lives with its peer. */
+  /** Absent on a device token, which lives with its peer, and on the grant of an OAuth client, which lives with its agent. */
   readonly expiresAt?: number;
   readonly usageLimit?: number;
   readonly usedCount: number;
@@ -29,6 +31,14 @@ export interface TokenSpec {
   readonly deviceLabels?: readonly string[];
   /** Set for a join token whose peers are deleted once they have been offline for a while. */
   readonly ephemeral?: true;
+  /** Which workloads may use a join token, by OIDC tokens of their own: it is no secret then. */
+  readonly identity?: WorkloadIdentity;
+  /** OIDC tokens that workloads joined with, by digest, and when each ends. */
+  readonly spentIdentities?: Readonly<Record<string, number>>;
+  /** How long the devices last that join with it, in milliseconds. */
+  readonly deviceTtlMs?: number;
+  /** Set for a join token whose devices need no approval. */
+  readonly admits?: true;
   /** The uid of the agent that made a join token. */
   readonly issuedBy?: string;
   /** Uid of the API token that made or renewed this join token or root agent's token, which ends when that is revoked. */
@@ -39,6 +49,8 @@ export interface TokenSpec {
   readonly epoch?: number;
   /** SHA-256 in hex of the secret with which the device of a device token signs in to the bus. */
   readonly busDigest?: string;
+  /** Grant of an OAuth client: the code or token that it may exchange, and the access token that is out. */
+  readonly oauth?: OAuthGrant;
 }
 
 declare module '../base/record.ts' {

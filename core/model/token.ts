@@ -5,15 +5,16 @@ import { isThisMachine } from '../base/loopback.ts';
  * Bearer tokens other than sessions: `mesh-<kind>-<43 base64url>` (docs/wire.md#enrolment).
  * Join and delegate tokens go on with `-` and a 16-character fingerprint of the control key, which a node checks before
  * it sends anything secret, and may end with `.` and the address of their control plane, which is no part of the secret.
- * Only the SHA-256 of a token is stored.
+ * Only the SHA-256 of a token is stored. `oat` is the access token of an OAuth client; its codes and refresh tokens (`oac`, `ort`)
+ * have the same form and prove no caller.
  */
-export type TokenKind = 'join' | 'dlg' | 'agt' | 'dev' | 'api';
+export type TokenKind = 'join' | 'dlg' | 'agt' | 'dev' | 'api' | 'oat';
 
 const SECRET_BYTES = 32;
 /** Maximum address in a token, which then has at most 242 of the 256 characters that a request accepts. */
 const MAX_ADDRESS_BYTES = 128;
 const WITH_ADDRESS = /^(mesh-(?:join|dlg)-[A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{1,171})$/;
-const FORM = /^mesh-(join|dlg|agt|dev|api)-[A-Za-z0-9_-]{43}(?:-([A-Za-z0-9_-]{16}))?$/;
+const FORM = /^mesh-(join|dlg|agt|dev|api|oat)-[A-Za-z0-9_-]{43}(?:-([A-Za-z0-9_-]{16}))?$/;
 
 /**
  * Returns a pattern that finds tokens and sessions anywhere in a text.
@@ -21,7 +22,10 @@ const FORM = /^mesh-(join|dlg|agt|dev|api)-[A-Za-z0-9_-]{43}(?:-([A-Za-z0-9_-]{1
  * @param least characters behind the kind of a token that was cut; names of peers can begin as a token does
  */
 export function tokenPattern(least: number): RegExp {
-  return new RegExp(`mesh-(?:join|dlg|agt|dev|api)-[A-Za-z0-9_-]{${least},}(?:\\.[A-Za-z0-9_-]+)?|${SESSION}`, 'g');
+  return new RegExp(
+    `mesh-(?:join|dlg|agt|dev|api|oat|oac|ort)-[A-Za-z0-9_-]{${least},}(?:\\.[A-Za-z0-9_-]+)?|${SESSION}`,
+    'g',
+  );
 }
 
 /** RFC 7519, the compact form: its header and its claims are JSON. */

@@ -13,7 +13,7 @@ export interface WireVersions {
  * 1  0.1.0, which sends no version
  * 2  sends its versions; registrations and heartbeats may have `version`, heartbeats `witnessed`, those over HTTP `leaving`,
  *    replies `checkpoint`, graphs `relays`; replies to heartbeats may have `mark`, which the next heartbeat repeats
- * 3  rotations may have `oldKeyProof`
+ * 3  rotations may have `oldKeyProof`; a heartbeat every 15 s instead of 30, and offline after 45 s instead of 90
  */
 export const WIRE: WireVersions = { oldest: 1, newest: 3 };
 const UNSPECIFIED: WireVersions = { oldest: 1, newest: 1 };

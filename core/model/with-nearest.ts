@@ -28,9 +28,12 @@ export function notFound(
 
 /** The error with its names and connections said, or without them where the caller may not list them. */
 export function withNames(error: MeshError, mayList: () => boolean): MeshError {
-  const { nearest, more, errors, rows, ...details } = error.details;
+  const { nearest, more, errors, rows, vocabulary, ...details } = error.details;
   if (Array.isArray(rows)) return withRows(error, rows as readonly ShownRow[], mayList());
   if (Array.isArray(errors)) return withOffers(error, errors as readonly FieldError[], mayList);
+  if (vocabulary !== undefined && !mayList()) {
+    return new MeshError(error.code, error.message, { ...details, vocabulary: NO_VOCABULARY }, { cause: error });
+  }
   if (!Array.isArray(nearest)) return error;
   if (!mayList()) return new MeshError(error.code, error.message, details, { cause: error });
   const names = nearest.map((name) => JSON.stringify(name));
@@ -38,6 +41,8 @@ export function withNames(error: MeshError, mayList: () => boolean): MeshError {
   const offer = names.length > 1 ? `${names.slice(0, -1).join(', ')} or ${names.at(-1)}` : names[0];
   return new MeshError(error.code, `${error.message} Did you mean ${offer}${others}?`, error.details, { cause: error });
 }
+
+const NO_VOCABULARY = { labels: [], near: [] };
 
 /** A connection that an error tells. */
 interface ShownRow {

@@ -12,7 +12,6 @@ import { updateWorkspace } from '../../tools/workspaces/update-workspace.ts';
 import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { draftOf } from '../base/record.ts';
-import { cidrFor } from '../identity/add-workspace.ts';
 
 const PROD = { slug: 'prod', namespace: 'production', displayName: 'Production', maxNodeCount: 100 };
 const SETTINGS = { requirePeerApproval: false, requireApproval: false, timeZone: 'UTC' };
@@ -116,17 +115,6 @@ describe('creating a workspace', () => {
       code: 'invalid_input',
       details: { errors: [{ pointer }] },
     });
-  });
-
-  it.each([
-    [1, 24],
-    [254, 24],
-    [255, 23],
-    [1_000, 22],
-    [10_000, 18],
-    [1_000_000, 12],
-  ])('gives a network for %i nodes the prefix %i', (nodes, prefix) => {
-    expect(cidrFor(nodes)).toBe(`10.96.0.0/${prefix}`);
   });
 });
 

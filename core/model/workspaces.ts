@@ -16,7 +16,11 @@ import type { BaseServices } from './services.ts';
 export const MAX_NODE_COUNT = 1_000_000;
 
 /** How risky a plan may be to pass without a person, from least to most. */
-const RISKS = ['low', 'medium', 'high', 'critical'] as const;
+export const RISKS = ['low', 'medium', 'high', 'critical'] as const;
+
+/** Kinds of requesters. An agent is any program, also one that holds the token of a person. */
+export const REQUESTERS = ['person', 'agent'] as const;
+export type RequesterKind = (typeof REQUESTERS)[number];
 
 const timeZone = lineOfText(TEXT_LIMITS.id).refine(isTimeZone, {
   error: 'must be an IANA time zone such as Europe/Zurich',
@@ -110,7 +114,15 @@ export const settingsSchema = z.strictObject({
     .optional()
     .describe('who approves shows a code of their second factor; unset: their session is enough'),
   autoApprove: z
-    .strictObject({ maxRisk: z.enum(RISKS) })
+    .strictObject({
+      maxRisk: z.enum(RISKS),
+      from: listOf(z.enum(REQUESTERS), REQUESTERS.length)
+        .min(1)
+        .optional()
+        .describe(
+          'whose plans, also those of orders without a sentence; unset: plans that match a sentence that was read',
+        ),
+    })
     .optional()
     .describe('plans up to this risk are executed without a person'),
   successor: successorSettings

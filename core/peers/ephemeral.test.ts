@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { enrol, joinToken } from '../../test/kits/plane/devices.ts';
 import { buildKit, person } from '../../test/kits/plane/kit.ts';
 import { switchedLeadership } from '../../test/kits/plane/switched-leadership.ts';
-import { buildLiveness, ONLINE_MS } from '../model/liveness.ts';
+import { LONGEST_ONLINE_MS } from '../model/heartbeat-times.ts';
+import { buildLiveness } from '../model/liveness.ts';
 import { EPHEMERAL_MS, removeEphemeral } from './ephemeral.ts';
 import { type NetworkJob, networkJobs } from './jobs.ts';
 import { recordHeartbeat, sweepWorkspace } from './presence.ts';
@@ -50,11 +51,11 @@ test.each([
     await heard();
     await remove();
     expect(await names()).toEqual(['runner']);
-    kit.clock.time += ONLINE_MS;
+    kit.clock.time += LONGEST_ONLINE_MS;
     await sweep();
     const end = await remove();
-    expect(end).toBe(kit.clock.now() - ONLINE_MS + EPHEMERAL_MS);
-    kit.clock.time += EPHEMERAL_MS - ONLINE_MS - 1;
+    expect(end).toBe(kit.clock.now() - LONGEST_ONLINE_MS + EPHEMERAL_MS);
+    kit.clock.time += EPHEMERAL_MS - LONGEST_ONLINE_MS - 1;
     await remove();
     expect(await names()).toEqual(['runner']);
     kit.clock.time += 1;
@@ -77,9 +78,9 @@ test('while the control plane is away its time goes on, and whoever came back me
   await using _kit = kit;
   kit.clock.time += EPHEMERAL_MS * 5;
   const since = kit.clock.now();
-  expect(await remove(since)).toBe(since + ONLINE_MS);
+  expect(await remove(since)).toBe(since + LONGEST_ONLINE_MS);
   expect(await names()).toEqual(['runner']);
-  kit.clock.time += ONLINE_MS - 1;
+  kit.clock.time += LONGEST_ONLINE_MS - 1;
   await heard();
   kit.clock.time += 1;
   await remove(since);
@@ -91,13 +92,13 @@ test('a control plane that is restarted again and again, and one that leads afte
   await using _kit = kit;
   await heard();
   const wentAt = kit.clock.now();
-  kit.clock.time += ONLINE_MS;
+  kit.clock.time += LONGEST_ONLINE_MS;
   await sweep();
   const next = switchedLeadership(false);
   const waiting = jobOf(networkJobs({ ...kit.services, liveness: buildLiveness() }, next));
   // Each begins with what is stored alone.
   for (const part of [2, 4, 6, 7]) {
-    kit.clock.time = wentAt + (EPHEMERAL_MS * part) / 10 + ONLINE_MS / 2;
+    kit.clock.time = wentAt + (EPHEMERAL_MS * part) / 10 + LONGEST_ONLINE_MS / 2;
     const restarted = jobOf(networkJobs({ ...kit.services, liveness: buildLiveness() }));
     expect(await restarted.run()).toBe(wentAt + EPHEMERAL_MS);
   }
@@ -125,8 +126,8 @@ test('the job wakes when one comes and when one goes offline', async () => {
   const woken: boolean[] = [];
   const stop = kit.services.store.onCommit((commit) => woken.push(job.wakeOn(commit)));
   await heard();
-  kit.clock.time += ONLINE_MS;
-  await sweepWorkspace(kit.services, workspace, kit.clock.now() - ONLINE_MS);
+  kit.clock.time += LONGEST_ONLINE_MS;
+  await sweepWorkspace(kit.services, workspace, kit.clock.now() - LONGEST_ONLINE_MS);
   await enrol(kit, await joinToken(kit, workspace), 'other', {});
   await enrol(kit, await joinToken(kit, workspace, { ephemeral: true }), 'second', {});
   stop();

@@ -1,7 +1,7 @@
 import { newId } from '../base/ids.ts';
 import { serialized } from '../base/serialize.ts';
 import { parseInstant } from '../base/time.ts';
-import { ONLINE_MS } from '../model/liveness.ts';
+import { LONGEST_ONLINE_MS } from '../model/heartbeat-times.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import type { PeerServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
@@ -15,7 +15,7 @@ const BATCH = 200;
 /**
  * Deletes the ephemeral peers of a workspace that have gone. Their time goes on while no control plane runs, or another one.
  *
- * @param since when this process began to listen: whoever came back while none did is heard within {@link ONLINE_MS} of that.
+ * @param since when this process began to listen: whoever came back while none did is heard within {@link LONGEST_ONLINE_MS} of that.
  * @returns the next instant at which one may have, ms
  */
 export async function removeEphemeral(
@@ -29,7 +29,7 @@ export async function removeEphemeral(
     const now = clock.now();
     const endOf = (peer: PeerRecord) =>
       Math.max(
-        since + ONLINE_MS,
+        since + LONGEST_ONLINE_MS,
         Math.max(liveness.lastSeen(workspace, peer.uid) ?? 0, lastWritten(state, peer)) + EPHEMERAL_MS,
       );
     const away = [...state.peers.values()].filter(

@@ -4,6 +4,7 @@ import type { Change, Commit, CommitContext, Op } from '../base/ports.ts';
 import type { Kind } from '../base/record.ts';
 import { serialized } from '../base/serialize.ts';
 import { hasEnded, parseInstant } from '../base/time.ts';
+import { afterRenumbering } from '../changes/renumber.ts';
 import type { PeerServices } from '../state/services.ts';
 import { removeEphemeral } from './ephemeral.ts';
 import { removePeers } from './peers.ts';
@@ -44,6 +45,7 @@ export function networkJobs(services: PeerServices, leading = SOLE_LEADER): read
     }),
     over('remove ephemeral peers', mayGo, (led, workspace) => removeEphemeral(led, workspace, since)),
     over('free addresses', isWritten('AddressRest'), freeAddresses),
+    over('end renumberings', hasFormer, endRenumberings),
   ];
 }
 
@@ -96,6 +98,28 @@ async function freeAddresses(services: PeerServices, workspace: string): Promise
   });
 }
 
+/** Ends what a renumbering left: first the old addresses, then, once no node knows them, the claim to their block. */
+async function endRenumberings(services: PeerServices, workspace: string): Promise<number | undefined> {
+  const { store, states, clock } = services;
+  return serialized(store, workspace, async () => {
+    const now = clock.now();
+    const ops = [...(await states.current(workspace)).networks.values()].flatMap(
+      (network) => afterRenumbering(network, now) ?? [],
+    );
+    if (ops.length > 0)
+      await store.commit(
+        workspace,
+        ops,
+        because('addresses', 'the time of the addresses before a renumbering is over'),
+      );
+    const { networks } = await states.current(workspace);
+    return next(
+      [...networks.values()].map(({ status }) => instant(status.former?.until)),
+      now,
+    );
+  });
+}
+
 const isWritten =
   (kind: Kind) =>
   ({ type, record }: Change) =>
@@ -105,13 +129,16 @@ const isWritten =
 const mayEnd = (kind: Kind) => (change: Change) =>
   isWritten(kind)(change) && (change.record.spec as { expiresAt?: unknown }).expiresAt !== undefined;
 
+const hasFormer = (change: Change) =>
+  isWritten('MeshNetwork')(change) && (change.record.status as { former?: unknown }).former !== undefined;
+
 /** An ephemeral peer that came, or one that went offline. */
 const mayGo = (change: Change) =>
   (isWritten('MeshPeer')(change) && (change.record.status as { ephemeral?: true }).ephemeral === true) ||
   (isWritten('Presence')(change) && (change.record.spec as { online?: boolean }).online === false);
 
-function instant(expiresAt: string | undefined): number {
-  return expiresAt === undefined ? Number.POSITIVE_INFINITY : parseInstant(expiresAt);
+function instant(text: string | undefined): number {
+  return text === undefined ? Number.POSITIVE_INFINITY : parseInstant(text);
 }
 
 function next(instants: readonly number[], now: number): number | undefined {

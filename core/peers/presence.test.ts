@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { buildHistoryKit } from '../../test/kits/plane/history-kit.ts';
 import { buildWorkspaceKit } from '../../test/kits/plane/workspace-kit.ts';
-import { ONLINE_MS } from '../model/liveness.ts';
+import { LONGEST_ONLINE_MS } from '../model/heartbeat-times.ts';
 import { recordDeparture, recordHeartbeat, recordPresence, sweepWorkspace } from './presence.ts';
 
 const WHY = { actor: 'device:web-1', requestId: 'r' };
@@ -10,7 +10,7 @@ const WHY = { actor: 'device:web-1', requestId: 'r' };
 test('however a device flaps, it writes at most two revisions and two snapshots of presence in the time after which it counts as gone', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.integer({ min: 10, max: 2 * ONLINE_MS }), { minLength: 20, maxLength: 60 }),
+      fc.array(fc.integer({ min: 10, max: 2 * LONGEST_ONLINE_MS }), { minLength: 20, maxLength: 60 }),
       async (waits) => {
         await using kit = await buildHistoryKit();
         const { id } = await kit.join('web-1', { role: 'web' });
@@ -22,7 +22,7 @@ test('however a device flaps, it writes at most two revisions and two snapshots 
           await recordHeartbeat(kit.services, kit.workspace, id, WHY);
         }
         await kit.pass(10_000);
-        const spans = Math.ceil((kit.clock.time - began) / ONLINE_MS) + 1;
+        const spans = Math.ceil((kit.clock.time - began) / LONGEST_ONLINE_MS) + 1;
         const commits = await store.commits(kit.workspace, first, 1_000);
         const written = commits.filter(({ changes }) => changes.some(({ record }) => record.kind === 'Presence'));
         expect(written.every(({ changes }) => changes.length === 1)).toBe(true);
@@ -101,7 +101,7 @@ test('on a disk that is nearly full devices come and go in answers alone, and ar
   expect(await kit.both()).toEqual([false, true]);
   await kit.comes();
   expect(await kit.both()).toEqual([true, true]);
-  kit.clock.time += ONLINE_MS;
+  kit.clock.time += LONGEST_ONLINE_MS;
   await kit.sweep();
   await kit.record();
   expect([await kit.both(), await kit.revision()]).toEqual([[false, true], before]);
@@ -116,7 +116,29 @@ test('a device that fell silent before its coming was recorded is offline', asyn
   kit.disk.left = 0.2;
   await kit.comes();
   expect(await kit.both()).toEqual([true, false]);
-  kit.clock.time += ONLINE_MS;
+  kit.clock.time += LONGEST_ONLINE_MS;
   await kit.record();
   expect(await kit.both()).toEqual([false, false]);
+});
+
+test('of two devices that fall silent together the newer one is offline after 45 s, and the older one after 90', async () => {
+  await using kit = await buildWorkspaceKit();
+  const { workspace, services } = kit;
+  for (const [name, wire] of [
+    ['newer', '1-3'],
+    ['older', '1-2'],
+  ] as const) {
+    const { id } = await kit.join(name);
+    await recordHeartbeat(services, workspace, id, WHY, { wire });
+  }
+  const onlineAfter = async (ms: number) => {
+    kit.clock.time += ms;
+    await sweepWorkspace(services, workspace, 0);
+    const { presence } = await services.states.current(workspace);
+    return ['newer', 'older'].filter((name) => presence.get(name)?.spec.online);
+  };
+  expect(await onlineAfter(44_999)).toEqual(['newer', 'older']);
+  expect(await onlineAfter(1)).toEqual(['older']);
+  expect(await onlineAfter(44_999)).toEqual(['older']);
+  expect(await onlineAfter(1)).toEqual([]);
 });

@@ -4,8 +4,10 @@ import { draftOf } from '../base/record.ts';
 import { serialized } from '../base/serialize.ts';
 import { formatInstant } from '../base/time.ts';
 import { lookUpById } from '../model/find.ts';
-import { ONLINE_MS } from '../model/liveness.ts';
+import { LONGEST_ONLINE_MS } from '../model/heartbeat-times.ts';
+import type { NodeReport } from '../model/received-heartbeats.ts';
 import type { PeerRecord, PresenceSpec } from '../model/resources.ts';
+import { commonWire } from '../model/wire.ts';
 import type { PeerServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 
@@ -19,17 +21,17 @@ const RECHECK_MS = 10_000;
  * Takes note that a device was heard of, over the bus or by HTTP. Only its coming online is written, as a revision;
  * every other heartbeat costs a look-up.
  *
- * @param version of its software, where it says it; written with its coming and going.
+ * @param said the version of its software, where it says it, is written with its coming and going.
  */
 export async function recordHeartbeat(
   services: PeerServices,
   workspace: string,
   peerUid: string,
   commit: PresenceContext,
-  version?: string,
+  { version, wire }: Pick<NodeReport, 'version' | 'wire'> = {},
 ): Promise<void> {
   const { states, liveness, clock } = services;
-  liveness.heard(workspace, peerUid, clock.now());
+  liveness.heard(workspace, peerUid, clock.now(), commonWire(wire));
   if (version !== undefined) liveness.said(workspace, peerUid, version);
   const seen = peerById(await states.current(workspace), peerUid);
   if (!seen) return liveness.forget(workspace, peerUid);
@@ -47,13 +49,30 @@ export async function recordDeparture(
   if (seen) await recordReport(services, workspace, seen, { isHere: false, commit });
 }
 
+/**
+ * Takes note that two machines use the key of a device: each proved in turn that it runs. The log gets one entry until one of
+ * both is silent for a while.
+ *
+ * @param leads false where another control plane records it
+ */
+export async function recordSharedKey(
+  { store, liveness, clock }: PeerServices,
+  workspace: string,
+  { uid, name }: Pick<PeerRecord, 'uid' | 'name'>,
+  leads: boolean,
+): Promise<void> {
+  if (!liveness.keyShared(workspace, uid, clock.now()) || !leads) return;
+  const detail = { peer: uid, name };
+  await store.record(workspace, [{ type: 'peer.key_shared', actor: `device:${name}`, result: 'refused', detail }]);
+}
+
 /** Records what came and went too often, or while the disk was too full, to be recorded as it was said. */
 export async function recordPresence(services: PeerServices, workspace: string): Promise<void> {
   const { states, liveness, clock } = services;
   for (const uid of liveness.unrecorded(workspace)) {
     const seen = peerById(await states.current(workspace), uid);
     const said = liveness.isHere(workspace, uid);
-    const isSilent = clock.now() - (liveness.lastSeen(workspace, uid) ?? 0) >= ONLINE_MS;
+    const isSilent = clock.now() - (liveness.lastSeen(workspace, uid) ?? 0) >= liveness.onlineMs(workspace, uid);
     const isHere = said && !isSilent;
     if (seen && isHere !== undefined) {
       await recordReport(services, workspace, seen, {
@@ -122,13 +141,15 @@ export async function sweepWorkspace(
 ): Promise<number | undefined> {
   const { store, states, clock, liveness } = services;
   const lastSeen = ({ uid }: PeerRecord) => liveness.lastSeen(workspace, uid) ?? since;
+  const onlineMs = ({ uid }: PeerRecord) => liveness.onlineMs(workspace, uid);
   const now = clock.now();
   return serialized(store, workspace, async () => {
     const state = await states.current(workspace);
     const online = [...state.peers.values()].filter((peer) => state.presence.get(peer.name)?.spec.online);
-    const unheard = online.filter((peer) => now - lastSeen(peer) >= ONLINE_MS);
+    const unheard = online.filter((peer) => now - lastSeen(peer) >= onlineMs(peer));
     // Another control plane has heard one that it wrote as online meanwhile, and may not have told it yet.
-    const before = unheard.length > 0 ? await store.revisionAt(workspace, now - ONLINE_MS) : undefined;
+    const shortest = unheard.map(onlineMs).reduce((a, b) => Math.min(a, b), LONGEST_ONLINE_MS);
+    const before = unheard.length > 0 ? await store.revisionAt(workspace, now - shortest) : undefined;
     const came = new Set(
       unheard.filter(({ name }) => (state.presence.get(name)?.revision ?? 0) > (before?.revision ?? 0)),
     );
@@ -148,7 +169,7 @@ export async function sweepWorkspace(
     const gone = new Set(silent);
     const deadlines = online
       .filter((peer) => !gone.has(peer))
-      .map((peer) => (came.has(peer) ? now + RECHECK_MS : lastSeen(peer) + ONLINE_MS));
+      .map((peer) => (came.has(peer) ? now + RECHECK_MS : lastSeen(peer) + onlineMs(peer)));
     return deadlines.length === 0 ? undefined : deadlines.reduce((a, b) => Math.min(a, b));
   });
 }

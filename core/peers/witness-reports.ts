@@ -84,7 +84,7 @@ export async function lastWitnesses(
 > {
   const events = await store.audit(workspace, {
     type: 'event',
-    actor: 'system:audit',
+    actors: ['system:audit'],
     from: to - 2 * DAY_MS,
     to,
     limit: 10,

@@ -41,6 +41,30 @@ test('a rule that is called useless, and a policy that is called about nobody or
   expect(codes.filter((code) => (seen.get(code) ?? 0) < 5)).toEqual([]);
 }, 60_000);
 
+test('all rules that are called shadowed can go at once, and no connection changes', () => {
+  let seen = 0;
+  fc.assert(
+    fc.property(networkModel, (drawn) => {
+      const model = { ...drawn, externals: [] };
+      const twice = { ...model, policies: model.policies.flatMap((one) => [one, { ...one, name: `${one.name}-2` }]) };
+      const shadowed = lint(compile(twice)).filter(({ code }) => code === 'RULE_IS_SHADOWED');
+      seen += shadowed.length;
+      const policies = twice.policies.flatMap((policy) => {
+        const own = shadowed.filter((one) => one.policy === policy.name);
+        const last = own.toSorted((a, b) => (b.rule_index ?? 0) - (a.rule_index ?? 0));
+        const spec = last.reduce<PolicySpec | undefined>(
+          (left, found) => left && withoutRule(left, found),
+          policySpecSchema.parse(policy.spec),
+        );
+        return spec ? [{ ...policy, spec }] : [];
+      });
+      expect(rowsOf({ ...twice, policies })).toEqual(rowsOf(twice));
+    }),
+    { numRuns: 250 },
+  );
+  expect(seen).toBeGreaterThan(100);
+}, 60_000);
+
 test('a rule that is called contradicted allows something that each DENY it names takes away', () => {
   let seen = 0;
   fc.assert(

@@ -9,7 +9,7 @@ import { isEmpty } from './bits.ts';
 import type { Direction } from './model.ts';
 import type { ActivePolicy } from './program.ts';
 import type { Reachability } from './reachability.ts';
-import { inhabited, ruleOutcomeOf } from './rule-overlap.ts';
+import { inhabited, ruleKey, ruleOutcomeOf } from './rule-overlap.ts';
 
 export const LINT_CODES = [
   'UNREADABLE_POLICY',
@@ -56,11 +56,23 @@ const FIXES: Readonly<Record<LintCode, string>> = {
   ISOLATES_BOTH_WAYS: 'Give it ingress or egress; a base that isolates is a DENY without rules.',
 };
 
-/** Looks at every policy, or at those of a set of names, beside the peers there are now. */
-export function lint(reach: Reachability, names?: ReadonlySet<string>): Warning[] {
+/**
+ * Looks at every policy, or at those of a set of names, beside the peers there are now. All rules that it calls shadowed can
+ * go at once: of rules that shadow each other, those of the newest policies are named.
+ *
+ * @param createdAt ms
+ */
+export function lint(
+  reach: Reachability,
+  names?: ReadonlySet<string>,
+  createdAt: (policy: string) => number = () => 0,
+): Warning[] {
   const active = new Set(reach.parts.policies.map(({ name }) => name));
   const ended = reach.model.policies.filter(({ name }) => !active.has(name) && (!names || names.has(name)));
-  return [...reach.parts.policies.flatMap(lintOne), ...ended.map(endedWarning)];
+  const needless = new Set<string>();
+  const newestFirst = reach.parts.policies.toReversed().sort((a, b) => createdAt(b.name) - createdAt(a.name));
+  const found = new Map(newestFirst.map((policy) => [policy, lintOne(policy)]));
+  return [...reach.parts.policies.flatMap((policy) => found.get(policy) ?? []), ...ended.map(endedWarning)];
 
   function lintOne(policy: ActivePolicy): Warning[] {
     if (names && !names.has(policy.name)) return [];
@@ -70,7 +82,7 @@ export function lint(reach: Reachability, names?: ReadonlySet<string>): Warning[
     }
     return [
       ...lintPolicy(reach, policy, parsed.data),
-      ...DIRECTIONS.flatMap((direction) => lintRules(reach, policy, parsed.data, direction)),
+      ...DIRECTIONS.flatMap((direction) => lintRules(reach, policy, parsed.data, direction, needless)),
     ];
   }
 }
@@ -105,7 +117,14 @@ function lintPolicy(reach: Reachability, policy: ActivePolicy, spec: PolicySpec)
   return found;
 }
 
-function lintRules(reach: Reachability, policy: ActivePolicy, spec: PolicySpec, direction: Direction): Warning[] {
+/** @param needless keys of rules that are called shadowed; more are added */
+function lintRules(
+  reach: Reachability,
+  policy: ActivePolicy,
+  spec: PolicySpec,
+  direction: Direction,
+  needless: Set<string>,
+): Warning[] {
   const { space } = reach.parts;
   const rules = policy.code[direction] ?? [];
   const everyone = selectsEveryone(spec.peerSelector);
@@ -138,22 +157,37 @@ function lintRules(reach: Reachability, policy: ActivePolicy, spec: PolicySpec, 
       return found;
     }
     if (comparesRules(reach) && !isEmpty(inhabited(reach, space.subjectsOf(policy.code)))) {
-      const { ending, by } = ruleOutcomeOf(reach, policy, direction, rule, index);
+      const { ending, by } = ruleOutcomeOf(reach, policy, direction, rule, index, needless);
       const names = listed(by);
       if (ending === 'denied') warn('RULE_IS_DENIED', `DENY rules take away everything that it allows: ${names}`, by);
       if (ending === 'shadowed') {
+        needless.add(ruleKey(policy.name, direction, index));
         const verb = policy.code.allow ? 'allow' : 'deny';
-        warn(
-          'RULE_IS_SHADOWED',
-          `other ${policy.code.allow ? 'ALLOW' : 'DENY'} rules already ${verb} all of it: ${names}`,
-          by,
-        );
+        const why = `other ${policy.code.allow ? 'ALLOW' : 'DENY'} rules already ${verb} all of it: ${names}`;
+        const [only = '', ...more] = by;
+        const isEither = more.length === 0 && isShadowedBy(reach, only, direction, policy.name);
+        found.push({
+          ...warning(policy, 'RULE_IS_SHADOWED', why, by),
+          direction,
+          rule_index: index,
+          ...(isEither && { fix: `The two say the same: remove either, ${policy.name} or ${names}, and never both.` }),
+        });
       }
       if (ending === 'contradicted') {
         warn('RULE_IS_CONTRADICTED', `DENY rules take away a part of what it allows: ${names}`, by);
       }
     }
     return found;
+  });
+}
+
+/** Returns true if a policy has a rule that those of another one alone make needless. */
+function isShadowedBy(reach: Reachability, name: string, direction: Direction, other: string): boolean {
+  const policy = reach.parts.policies.find((one) => one.name === name);
+  return (policy?.code[direction] ?? []).some((rule, index) => {
+    if (!policy) return false;
+    const { ending, by } = ruleOutcomeOf(reach, policy, direction, rule, index);
+    return ending === 'shadowed' && by.length === 1 && by[0] === other;
   });
 }
 

@@ -27,9 +27,13 @@ interface OtherRule {
   readonly ports: PortSetId;
 }
 
+export const ruleKey = (policy: string, direction: Direction, index: number) => `${policy} ${direction} ${index}`;
+
 /**
  * Compares a rule with all others that are about the peers its policy selects, towards all that it is about: peers by class,
  * and addresses outside of the networks.
+ *
+ * @param needless keys of rules that count as gone
  */
 export function ruleOutcomeOf(
   reach: Reachability,
@@ -37,6 +41,7 @@ export function ruleOutcomeOf(
   direction: Direction,
   rule: RuleCode,
   index: number,
+  needless: ReadonlySet<string> = new Set(),
 ): RuleOutcome {
   const { space, table, policies, ports } = reach.parts;
   const others = inhabited(reach, space.othersOf(rule));
@@ -56,7 +61,7 @@ export function ruleOutcomeOf(
       .flatMap((place) => policies[place] ?? [])
       .flatMap((one) =>
         (one.code[direction] ?? []).flatMap((code, at): OtherRule[] =>
-          one === policy && at === index
+          (one === policy && at === index) || needless.has(ruleKey(one.name, direction, at))
             ? []
             : [
                 {
@@ -161,7 +166,8 @@ function outsideOf(reach: Reachability, rule: RuleCode): Ranges {
   return without(addressesOf(rule), networksOf(reach));
 }
 
-function addressesOf({ anyone, blocks }: RuleCode): Ranges {
+/** Returns the addresses that a rule means by its blocks, or by meaning anyone. */
+export function addressesOf({ anyone, blocks }: RuleCode): Ranges {
   if (anyone) return EVERY_ADDRESS;
   return union(blocks.flatMap(({ cidr, except }) => without([cidr], union(except))));
 }

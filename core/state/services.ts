@@ -1,12 +1,20 @@
 import type { CallContext } from '../base/operation.ts';
 import type { RunComputation } from '../compute/computation.ts';
+import type { IssuerClient } from '../model/issuers.ts';
+import type { OAuthRequests } from '../model/oauth-requests.ts';
 import type { BaseServices } from '../model/services.ts';
+import type { UsedOnce } from '../model/used-once.ts';
 import type { NetworkStates } from './states.ts';
 
 /** With the states of networks, now and at any revision. */
 export interface NetworkServices extends BaseServices {
   readonly states: NetworkStates;
   readonly computed: RunComputation<ThreadServices>;
+  /** Requests of OAuth clients that wait for a person. */
+  readonly oauthRequests: OAuthRequests;
+  /** The protocol with issuers that sign people in. */
+  readonly issuers: IssuerClient;
+  readonly usedOnce: UsedOnce;
 }
 
 /** Services of a computation: those that a computing thread has too. */

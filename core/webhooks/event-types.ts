@@ -41,6 +41,7 @@ const COMMIT_EVENTS = {
 /** Security events by their type in the audit log, which is the type of the event too. Their `detail` is sent. */
 export const SECURITY_EVENTS = {
   token_used: 'a device has used a join token',
+  'peer.key_shared': 'two machines use the key of one device, as after copying its configuration directory',
   'approval.ended': 'whoever runs the host ended the need for a second person',
   'compliance.drift': 'an assessment judged a control otherwise than the one before',
   'compliance.schedule_failed': 'a scheduled assessment could not be made',

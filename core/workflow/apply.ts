@@ -10,9 +10,10 @@ import { serialized } from '../base/serialize.ts';
 import { hasEnded } from '../base/time.ts';
 import { routesPublicBlock } from '../effect/routes.ts';
 import { type Assessed, assessProposal } from '../intent/plan/assessed.ts';
+import { isAutoApproved } from '../intent/plan/auto-approval.ts';
 import { storedReading } from '../intent/plan/check.ts';
 import { type PlanSpec, planDraft } from '../intent/plan/plan-record.ts';
-import { isUnseen } from '../intent/verify/findings.ts';
+import { isBeyondNamed, isUnseen } from '../intent/verify/findings.ts';
 import { isAtMost, withEarlierClosings } from '../intent/verify/risk.ts';
 import { CLOSINGS_COUNT_MS } from '../intent/verify/risk-table.ts';
 import { findWorkflow, type PlanRecord, type WorkflowRecord } from '../model/workflow-records.ts';
@@ -56,15 +57,21 @@ export async function applyPlan(
   requireAssertions(assessment.broken);
   const overridden = requireVerified(assessment, caller, workspace);
   const { settings } = (await workspaceById(services, workspace)).spec;
+  const { findings, risk } = assessment;
   const mayBeAuto =
-    assessment.check === 'matches' &&
-    assessment.objections.length === 0 &&
     assessment.beyond === undefined &&
-    !assessment.findings.some(isUnseen) &&
-    assessment.failsControls.length === 0 &&
-    !routesPublicBlock(assessment.effect) &&
-    settings.autoApprove !== undefined &&
-    isAtMost(assessment.risk.level, settings.autoApprove.maxRisk);
+    isAutoApproved(
+      {
+        ...assessment,
+        askedBy: plan.spec.askedBy,
+        riskLevel: risk.level,
+        isUnseen: findings.some(isUnseen),
+        isAsked: findings.some(isBeyondNamed) || (plan.spec.questions ?? []).length > 0,
+        failsControls: assessment.failsControls.length > 0,
+        isPublic: routesPublicBlock(assessment.effect),
+      },
+      settings,
+    );
   const spec: WorkflowSpec = {
     ...specOf(assessment, plan.spec, caller, services.clock.now()),
     planId: plan.name,
@@ -138,8 +145,11 @@ export function specOf(
     expectedBy,
     callerExpectations,
     orders,
-    said,
+    edits,
+    hold,
+    intended,
     plannedBy = 'caller',
+    askedBy,
     notes,
     questions,
     words = '',
@@ -163,9 +173,12 @@ export function specOf(
     ...(expectedBy && { expectedBy }),
     ...(callerExpectations && { callerExpectations }),
     ...(orders && { orders }),
-    ...(said && { said }),
+    ...(edits && { edits }),
+    ...(hold && { hold }),
+    ...(intended && { intended }),
     plannedBy,
     readBy,
+    ...(askedBy && { askedBy }),
     sentence,
     ...(notes && { notes }),
     ...(questions && { questions }),

@@ -62,6 +62,11 @@ export async function needsAnotherPerson(
 export const ADMINISTRATOR_ROUTES =
   'Only a platform administrator lets nodes route a public block. Ask one, or choose a private block such as 10.97.0.0/24.';
 
+/** A renumbering waits for a person, who is shown both blocks and how many peers move. */
+export const RENUMBERING_WAITS = 'Peers would get other addresses.';
+export const RENUMBERING_ALONE =
+  'Another block of a network waits for the approval of a person: apply it without the agents of the same documents.';
+
 /** Tells whether the caller is a signed-in platform administrator: no token has this scope. */
 export function mayRoutePublic({ caller, workspace }: Pick<CallContext<unknown>, 'caller' | 'workspace'>): boolean {
   return caller.scopesIn(workspace).has('workspaces:write') === true;

@@ -218,7 +218,7 @@ export async function wasExecuted(store: Reads, workflow: WorkflowRecord): Promi
   // An agent writes in its own workspace alone.
   const partitions = call.caller.kind === 'agent' ? [call.workspace] : [SYSTEM_WORKSPACE, call.workspace];
   const elsewhere = partitions.filter((one) => !call.approvedIn.includes(one));
-  const query = { actor: call.caller.subject, from: workflow.createdAt - CLOCKS_APART_MS };
+  const query = { actors: [call.caller.subject], from: workflow.createdAt - CLOCKS_APART_MS };
   for (const partition of new Set(elsewhere)) {
     if (await hasCommitOf(store, partition, names, query)) return true;
   }
@@ -234,7 +234,7 @@ async function hasCommitOf(
   store: Reads,
   partition: string,
   workflows: ReadonlySet<string>,
-  query: { readonly actor: string; readonly from: number },
+  query: { readonly actors: readonly string[]; readonly from: number },
 ): Promise<boolean> {
   for (let before: number | undefined; ; ) {
     const page = await store.audit(partition, {

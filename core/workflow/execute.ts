@@ -74,8 +74,8 @@ async function executeChanges(services: Services, workspace: string, id: string,
   }
   if (workflow.status.state !== 'executing') return;
   const { spec } = workflow;
-  const requireAskers = () => requireActiveOwners(services, workspace, spec);
-  await requireAskers();
+  const requireAtCommit = () => requireActiveOwners(services, workspace, spec);
+  await requireAtCommit();
   const proposal = { ...spec, ...storedReading(spec) };
   const assessment = await services.computed(
     assessProposal,
@@ -97,7 +97,7 @@ async function executeChanges(services: Services, workspace: string, id: string,
   const ops = assessment.ops.map((op) => withAuthor(op, author));
   await moveTo(services, workflow, { state: 'executed' }, ops, requestId, {
     readSet: assessment.readSet,
-    requireAskers,
+    requireAtCommit,
   });
 }
 
@@ -115,7 +115,7 @@ async function moveTo(
   change: Partial<WorkflowStatus>,
   ops: readonly Op[],
   requestId: string,
-  readSet: Pick<CommitContext, 'readSet' | 'requireAskers'> = {},
+  readSet: Pick<CommitContext, 'readSet' | 'requireAtCommit'> = {},
 ): Promise<void> {
   const { workspace, name, spec, status } = workflow;
   const context: CommitContext = {

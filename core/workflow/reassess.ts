@@ -4,7 +4,7 @@ import { principalOf } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { storedReading } from '../intent/plan/check.ts';
-import { type Redrawn, redrawProposal } from '../intent/plan/redrawn.ts';
+import { type RefreshedPreview, refreshPreview } from '../intent/plan/refreshed-preview.ts';
 import type { WorkflowRecord } from '../model/workflow-records.ts';
 import { assessmentFields, beyondReasons } from './assessment-fields.ts';
 import type { Services } from './services.ts';
@@ -18,10 +18,14 @@ type ReassessCall = CallContext<Pick<Services, 'computed'>>;
  * @param skip kinds of each side that an earlier answer had
  * @throws MeshError as `planChanges`, where they cannot be made any more
  */
-export async function reassess(context: ReassessCall, { spec, workspace }: WorkflowRecord, skip = 0): Promise<Redrawn> {
+export async function reassess(
+  context: ReassessCall,
+  { spec, workspace }: WorkflowRecord,
+  skip = 0,
+): Promise<RefreshedPreview> {
   const { services, caller, requestId } = context;
   return services.computed(
-    redrawProposal,
+    refreshPreview,
     {
       proposal: { ...spec, ...storedReading(spec) },
       requester: { id: spec.requesterId, peer: spec.requesterPeer },
@@ -34,7 +38,7 @@ export async function reassess(context: ReassessCall, { spec, workspace }: Workf
 /** Returns why changes that can be assessed cannot be approved; undefined where they can. */
 export function whyNotApproved(
   { spec }: Pick<WorkflowRecord, 'spec'>,
-  { broken, beyond, objections }: Redrawn,
+  { broken, beyond, objections }: RefreshedPreview,
 ): MeshError | undefined {
   try {
     requireAssertions(broken);
@@ -47,7 +51,7 @@ export function whyNotApproved(
 }
 
 /** @throws MeshError `plan_stale` where anything speaks against the plan on the network of now */
-export function requireMatching(spec: WorkflowSpec, assessment: Pick<Redrawn, 'objections'>): void {
+export function requireMatching(spec: WorkflowSpec, assessment: Pick<RefreshedPreview, 'objections'>): void {
   const error = mismatch(spec, assessment);
   if (error) throw error;
 }
@@ -55,7 +59,7 @@ export function requireMatching(spec: WorkflowSpec, assessment: Pick<Redrawn, 'o
 /** A direct write states no expectation, and whoever overrides a plan saw what speaks against it. */
 function mismatch(
   { planId, overridden }: WorkflowSpec,
-  { objections }: Pick<Redrawn, 'objections'>,
+  { objections }: Pick<RefreshedPreview, 'objections'>,
 ): MeshError | undefined {
   if (planId === undefined || overridden || objections.length === 0) return undefined;
   return new MeshError('plan_stale', `The change would not do what was asked any more: ${objections.join('; ')}.`);
@@ -72,22 +76,22 @@ export async function asReviewed(
   workflow: WorkflowRecord,
   digest: string,
 ): Promise<WorkflowRecord> {
-  const redrawn = await reassess(context, workflow);
-  if (redrawn.digest !== digest) {
+  const preview = await reassess(context, workflow);
+  if (preview.digest !== digest) {
     const message = 'The network has changed since you looked, and the change would do something else now: look again.';
     throw new MeshError('plan_stale', message);
   }
-  const reason = whyNotApproved(workflow, redrawn);
+  const reason = whyNotApproved(workflow, preview);
   if (reason) throw reason;
-  return digest === workflow.spec.digest ? workflow : withAssessment(workflow, redrawn);
+  return digest === workflow.spec.digest ? workflow : withAssessment(workflow, preview);
 }
 
 /** Returns the workflow with its effect of now in place of that at its submission. */
-export function withAssessment(workflow: WorkflowRecord, redrawn: Redrawn): WorkflowRecord {
+export function withAssessment(workflow: WorkflowRecord, preview: RefreshedPreview): WorkflowRecord {
   const { failsControls: _controls, expectationsHold: _held, ...spec } = workflow.spec;
-  const fields = assessmentFields(redrawn);
+  const fields = assessmentFields(preview);
   // A direct write says why beside what it does.
-  const summary = spec.planId === undefined ? `${redrawn.title} (${spec.intent})` : redrawn.title;
-  const riskReasons = [...fields.riskReasons, ...beyondReasons(redrawn)];
+  const summary = spec.planId === undefined ? `${preview.title} (${spec.intent})` : preview.title;
+  const riskReasons = [...fields.riskReasons, ...beyondReasons(preview)];
   return { ...workflow, spec: { ...spec, ...fields, summary, riskReasons } };
 }

@@ -6,6 +6,7 @@ import type { CallContext } from '../base/operation.ts';
 import { formatInstant, hasEnded } from '../base/time.ts';
 import { routesPublicBlock } from '../effect/routes.ts';
 import { agentRights } from '../identity/agent-rights.ts';
+import { accountsOfPerson } from '../identity/persons.ts';
 import { hasSecondFactor, spendCode } from '../identity/second-factor.ts';
 import { findWorkflow, type WorkflowRecord, type WorkflowStatus } from '../model/workflow-records.ts';
 import { workspaceById } from '../model/workspaces.ts';
@@ -114,11 +115,14 @@ async function isOwnRequest(
 ): Promise<boolean> {
   const { persons, requesterId, applierId } = spec;
   if (requesterId === id || applierId === id) return true;
+  const own = await accountsOfPerson(services, person);
+  if (own.has(requesterId) || own.has(applierId)) return true;
   for (const asker of [requesterId, applierId].filter(isAgentId)) {
     // A successor answers for the earlier requests of an agent.
-    if ((await agentRights(services, workspace, asker))?.person === person) return true;
+    const answerable = (await agentRights(services, workspace, asker))?.person;
+    if (answerable !== undefined && own.has(answerable)) return true;
   }
-  return persons === undefined ? isAgentId(requesterId) || isAgentId(applierId) : persons.includes(person);
+  return persons === undefined ? isAgentId(requesterId) || isAgentId(applierId) : persons.some((one) => own.has(one));
 }
 
 /** An MCP client can answer its own prompts, so nothing that comes over MCP counts as a person's decision. */

@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { buildKit, type Kit, person } from '../../test/kits/plane/kit.ts';
 import { seedPeers } from '../../test/kits/records/seed-peers.ts';
 import { assertionDraft } from '../assertions/assertion.ts';
+import type { Caller } from '../base/caller.ts';
 import { newId } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import type { NetworkChange } from '../changes/changes.ts';
+import { servicesFor } from '../write/pipeline.ts';
 import type { Services } from './services.ts';
 import { submitChanges } from './submit.ts';
 
@@ -27,7 +29,7 @@ async function scene(kit: Kit, requireApproval = false) {
     );
   }
   const context: CallContext<Services> = {
-    services: kit.services,
+    services: servicesFor(kit.services, { caller: admin }),
     caller: admin,
     workspace,
     requestId: newId('r'),
@@ -88,5 +90,60 @@ describe('a direct write', () => {
       },
     });
     expect((await kit.services.states.current(workspace)).policies.size).toBe(0);
+  });
+});
+
+describe('on its way, a direct write', () => {
+  it.each([false, true])('reads each record and asks each stage once; with requireApproval: %s', async (asks) => {
+    await using kit = await buildKit();
+    const { context, admin } = await scene(kit, asks);
+    const trace: string[] = [];
+    const { store, states } = kit.services;
+    const noting: typeof kit.services = {
+      ...kit.services,
+      store: {
+        ...store,
+        async get(workspace, key, asOf) {
+          trace.push(`read ${key.kind} ${key.name}`);
+          return store.get(workspace, key, asOf);
+        },
+        async getById(workspace, kind, id) {
+          trace.push(`read ${kind}`);
+          return store.getById(workspace, kind, id);
+        },
+        async list(workspace, kind, asOf) {
+          trace.push(`list ${kind}`);
+          return store.list(workspace, kind, asOf);
+        },
+        async commit(workspace, ops, why) {
+          trace.push('commit');
+          return store.commit(workspace, ops, why);
+        },
+      },
+      states: {
+        ...states,
+        async current(workspace) {
+          trace.push('state');
+          return states.current(workspace);
+        },
+      },
+      async computed(computation, input, asker) {
+        trace.push(computation.name);
+        return kit.services.computed(computation, input, asker);
+      },
+    };
+    const caller: Caller = {
+      ...admin,
+      async again() {
+        trace.push('standing');
+        return caller;
+      },
+    };
+    const services = servicesFor(noting, { caller });
+    const { status } = await submitChanges({ ...context, services, caller }, [CLOSE_ALL], 'created policy base');
+    const end = asks ? ['state', 'assess_proposal'] : ['read Member ada', 'standing', 'commit', 'state'];
+    const judged = ['state', 'list PolicyAssertion', 'standing', 'read MeshPolicy base', 'read Workspace'];
+    expect(trace.slice(0, judged.length + end.length)).toEqual([...judged, ...end]);
+    expect(status).toBe(asks ? 'pending_approval' : 'committed');
   });
 });

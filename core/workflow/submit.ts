@@ -1,8 +1,6 @@
 import { brokenAssertions, requireAssertions } from '../assertions/guard.ts';
-import { decisionsIn } from '../authority/decisions.ts';
 import { isolatesText, isolatingFromNowOn, isolationReadSet } from '../authority/isolation.ts';
 import { beyondDelegation } from '../authority/judge.ts';
-import { writesIn } from '../authority/writes.ts';
 import { apiTokenOf, principalOf } from '../base/caller.ts';
 import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
@@ -12,19 +10,19 @@ import type { Op } from '../base/ports.ts';
 import { foldName, type Kind } from '../base/record.ts';
 import { serialized, serializedOnConflict } from '../base/serialize.ts';
 import { type ChangePlan, draftChanges, type NetworkChange } from '../changes/changes.ts';
+import { renumbers } from '../changes/renumber.ts';
 import { routesOf } from '../effect/routes.ts';
 import { assessProposal } from '../intent/plan/assessed.ts';
 import { writerOf } from '../intent/plan/check.ts';
 import { requesterOf } from '../intent/plan/plan.ts';
 import { controlRanges } from '../intent/verify/lock-out.ts';
-import { workspaceById } from '../model/workspaces.ts';
 import { modelOf } from '../state/network-model.ts';
 import { mergeReadSets } from '../state/read-set.ts';
 import type { NetworkState } from '../state/state.ts';
 import { untilApproval } from '../write/outcome.ts';
 import { requireComputable } from '../write/weight.ts';
 import { specOf } from './apply.ts';
-import { ADMINISTRATOR_ROUTES, mayRoutePublic, needsAnotherPerson } from './approvers.ts';
+import { ADMINISTRATOR_ROUTES, mayRoutePublic, needsAnotherPerson, RENUMBERING_ALONE } from './approvers.ts';
 import { beyondReasons } from './assessment-fields.ts';
 import type { Services } from './services.ts';
 import { openWorkflow } from './workflows.ts';
@@ -71,7 +69,7 @@ export async function submitChanges(
     const draft = draftChanges(state, changes, clock.now(), controlRanges(services.settings));
     const { ops, outcomes, after } = await permitFirst(context, draft.ops, draft.plan);
     // Before anybody judges what it does, which takes as long as the network is heavy.
-    requireComputable(services, state, ops, () => after, context.caller.kind === 'agent');
+    const weighed = requireComputable(services, state, ops, () => after, context.caller.kind === 'agent');
     const all = await whole(ops, state);
     const why = typeof reason === 'string' ? reason : reason(outcomes);
     if (all.length === 0) return { status: 'committed', outcomes, after: state };
@@ -80,28 +78,23 @@ export async function submitChanges(
     // Changes alone are shown as a plan is; with other writes the whole call waits.
     const alone = all === ops;
     const needsAdministrator = !mayRoutePublic(context) && routesPublic(ops, state, after, clock.now());
-    if (alone && (needsAdministrator || (await needsApproval(context, ops))))
-      return askForApproval(context, changes, why);
+    const isRenumbering = renumbers(ops, state);
+    if (alone && (needsAdministrator || isRenumbering)) return askForApproval(context, changes, why);
     if (needsAdministrator) throw new MeshError('forbidden', ADMINISTRATOR_ROUTES);
-    await permitFirst(context, all, () => requireNoneIsolated(state, after));
-    const readSet = mergeReadSets(held.readSet, isolationReadSet(state));
-    const direct = commitContext(context, why, { readSet, ...(ops.length > 0 && { direct: true }) });
+    if (isRenumbering) throw new MeshError('conflict', RENUMBERING_ALONE);
+    const requireAtCommit = () => requireNoneIsolated(state, after);
+    if (!alone) await permitFirst(context, all, requireAtCommit);
+    const direct = commitContext(context, why, {
+      readSet: mergeReadSets(mergeReadSets(held.readSet, isolationReadSet(state)), weighed),
+      requireAtCommit,
+      ...(alone && { weighedAt: state.revision }),
+      ...(ops.length > 0 && { direct: true }),
+    });
     const write = () => store.commit(workspace, all, direct);
     if (!alone) await write();
     else if ((await untilApproval(write)).status === 'needsApproval') return askForApproval(context, changes, why);
     return { status: 'committed', outcomes, after: await states.current(workspace) };
   }
-}
-
-/** Tells whether a workspace with `requireApproval` has a person decide on these writes, by what changes in their records. */
-export async function needsApproval(
-  { services, workspace, caller }: CallContext<Pick<Services, 'store'>>,
-  ops: readonly Op[],
-): Promise<boolean> {
-  const { requireApproval } = (await workspaceById(services, workspace)).spec.settings;
-  if (!requireApproval) return false;
-  const writes = await writesIn(services.store, workspace, ops);
-  return decisionsIn(writes, { callerId: caller.id }).length > 0;
 }
 
 /**

@@ -40,7 +40,7 @@ describe('workflows that were cut short', () => {
       state: 'executed',
       reviewedBy: 'user:ada',
     });
-    expect([...(await kit.services.states.current(workspace)).policies.keys()]).toEqual(['allow-web-to-db']);
+    expect([...(await kit.services.states.current(workspace)).policies.keys()]).toEqual(['only-to-db']);
     expect(await resumeWorkflows(kit.services, workspace)).toBe(0);
   });
 

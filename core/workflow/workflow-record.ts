@@ -5,11 +5,12 @@ import type { Scope } from '../base/scope.ts';
 import type { NetworkChange } from '../changes/changes.ts';
 import type { EffectView } from '../effect/effect-view.ts';
 import type { Order } from '../intent/orders/order.ts';
-import type { Check, ExpectedBy, PlannedBy, ReadBy } from '../intent/plan/check.ts';
+import type { Check, ExpectedBy, IntentReading, PlannedBy, ReadBy } from '../intent/plan/check.ts';
 import type { ShownChange } from '../intent/plan/diff-markdown.ts';
 import type { Expectation, RecordExpectation } from '../intent/verify/expectation.ts';
 import type { RiskLevel } from '../intent/verify/risk-table.ts';
 import type { WorkflowOwner, WorkflowRecord, WorkflowStatus } from '../model/workflow-records.ts';
+import type { RequesterKind } from '../model/workspaces.ts';
 
 /** How long a workflow waits for a person. */
 export const WORKFLOW_TTL_MS = 24 * 3_600_000;
@@ -42,6 +43,7 @@ export interface WorkflowSpec extends WorkflowOwner {
   /** The planner of the changes and its own words for them; absent for a call. */
   readonly plannedBy?: PlannedBy;
   readonly readBy?: ReadBy;
+  readonly askedBy?: RequesterKind;
   readonly sentence?: string;
   /** The reason in the words of the requester. */
   readonly intent: string;
@@ -54,7 +56,9 @@ export interface WorkflowSpec extends WorkflowOwner {
   readonly callerExpectations?: readonly Expectation[];
   /** The orders from which the changes were written. */
   readonly orders?: readonly Order[];
-  readonly said?: readonly NetworkChange[];
+  readonly edits?: readonly NetworkChange[];
+  readonly hold?: readonly Order[];
+  readonly intended?: IntentReading;
   readonly notes?: readonly string[];
   /** Open questions of the plan, which the approver answers. */
   readonly questions?: readonly string[];

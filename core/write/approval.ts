@@ -1,4 +1,4 @@
-import { concernedWorkspaces } from '../authority/concerned-workspaces.ts';
+import { concernedWorkspaces, type WorkspaceReader } from '../authority/concerned-workspaces.ts';
 import { changesDuty, decisionsIn, successorsIn, weakensApproval } from '../authority/decisions.ts';
 import { newJoinGrants } from '../authority/join-grants.ts';
 import {
@@ -34,7 +34,8 @@ export async function judge(draft: CallerDraft, call: WritingCall): Promise<Call
   const { beyond, readSet }: Judged = caller.kind === 'agent' ? await requireDelegated(draft, call) : {};
   const isPlan = context.approval !== undefined && draft.approved === undefined;
   // By its own name and key a device fails no control.
-  const controls = isPlan || caller.kind === 'device' ? NO_CONTROLS : await controlsOf(draft, call);
+  const own = workspaceReader(workspace, call);
+  const controls = isPlan || caller.kind === 'device' ? NO_CONTROLS : await controlsOf(draft, call, own);
   const judged = restingOn(restingOn(draft, readSet), controls.readSet);
   const { failsControls } = controls;
   const common = { writes, failsControls };
@@ -46,7 +47,7 @@ export async function judge(draft: CallerDraft, call: WritingCall): Promise<Call
   }
   const successors = await namesOf(call, successorsIn(writes));
   const decisions = decisionsIn(writes, { callerId: caller.id, successors });
-  const concerned = decisions.length === 0 ? NOBODY : await concernedWorkspaces(call, workspace, writes);
+  const concerned = decisions.length === 0 ? NOBODY : await concernedWorkspaces(call, workspace, writes, own);
   const workspaces = [...new Set([...concerned.workspaces, ...(failsControls.length > 0 ? [workspace] : [])])];
   if (workspaces.length === 0) return judged;
   const reasons = [...controls.reasons, ...(concerned.workspaces.length > 0 ? decisions : [])];
@@ -60,7 +61,7 @@ interface Judged {
 }
 
 /** Judges an agent's writes against its authority. @throws MeshError `beyond_delegation` for a delegated agent */
-export async function requireDelegated(draft: CallerDraft, call: WritingCall): Promise<Judged> {
+async function requireDelegated(draft: CallerDraft, call: WritingCall): Promise<Judged> {
   const { workspace, writes } = draft;
   const { store, states, clock, computed, caller } = call;
   if (workspace === SYSTEM_WORKSPACE || !caller.workspaces.includes(workspace)) {
@@ -94,13 +95,22 @@ interface Controls {
 
 const NO_CONTROLS: Controls = { failsControls: [], reasons: [] };
 
+/** Reads the record of the workspace when it is first asked for. */
+function workspaceReader(workspace: string, { store }: WritingCall): WorkspaceReader {
+  let record: ReturnType<WorkspaceReader> | undefined;
+  return () => {
+    record ??= store.getById(SYSTEM_WORKSPACE, 'Workspace', workspace);
+    return record;
+  };
+}
+
 /** The controls that a batch would have fail, where the workspace demands a second person for it. */
-async function controlsOf(draft: CallerDraft, call: WritingCall): Promise<Controls> {
+async function controlsOf(draft: CallerDraft, call: WritingCall, own: WorkspaceReader): Promise<Controls> {
   const { workspace, writes } = draft;
   if (workspace === SYSTEM_WORKSPACE || !(touchesNetwork(writes) || newJoinGrants(writes).length > 0))
     return NO_CONTROLS;
   // A workspace that is being made is not in the directory yet.
-  const record = await call.store.getById(SYSTEM_WORKSPACE, 'Workspace', workspace);
+  const record = await own();
   if (!record?.spec.settings.compliance?.secondPerson) return NO_CONTROLS;
   return call.computed(judgeControls, { writes }, askerOf(draft, call));
 }

@@ -2,10 +2,10 @@ import type { Write } from '../authority/writes.ts';
 import { apiTokenOf, type Caller } from '../base/caller.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { type Change, type Op, type Store, StoreError } from '../base/ports.ts';
-import type { Kind, RecordDraft } from '../base/record.ts';
+import type { Kind, RecordDraft, StoredRecord } from '../base/record.ts';
 import { CREDENTIAL_KINDS } from '../identity/credential-cache.ts';
 import { requireCurrentRights } from '../identity/current-rights.ts';
-import { credentialEnd, grantLimit, requireWithinLimit } from '../identity/grant-limit.ts';
+import { credentialEnd, grantLimitOf, requireWithinLimit } from '../identity/grant-limit.ts';
 import { sameValue } from '../model/value.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import type { CallerDraft, Check, WritingCall } from './draft.ts';
@@ -25,10 +25,14 @@ export async function checkStanding(draft: CallerDraft, call: WritingCall): Prom
 
 export async function holdStanding(draft: CallerDraft, call: WritingCall): Promise<CallerDraft> {
   const { store, caller, progress } = call;
-  const { workspace, context } = draft;
-  if (context.isApproved || progress.hasEnded) return draft;
+  const { workspace, context, token } = draft;
+  // An approved write is not held to the standing of its caller, and still makes no credential that a dead token ties.
+  if (context.isApproved || progress.hasEnded) return token ? { ...draft, ops: [token, ...draft.ops] } : draft;
   // Read before the caller is asked for again, so that a change in between fails the commit.
-  const [held] = await Promise.all([checksOf(store, workspace, caller), store.caughtUp([SYSTEM_WORKSPACE, workspace])]);
+  const [held] = await Promise.all([
+    checksOf(store, workspace, caller, token),
+    store.caughtUp([SYSTEM_WORKSPACE, workspace]),
+  ]);
   await requireCurrentRights(call, workspace, caller);
   return { ...draft, held, ops: [...held, ...draft.ops] };
 }
@@ -44,17 +48,25 @@ export async function hasMoved(draft: CallerDraft, call: WritingCall, error: unk
  * Checks that the records which a caller may write by are still at the revision that they have before their standing is
  * looked at: who is removed, or whose API token is, while a write of theirs is on its way does not have it written after.
  */
-async function checksOf(store: Pick<Store, 'get' | 'getById'>, workspace: string, caller: Caller): Promise<Check[]> {
+async function checksOf(
+  store: Pick<Store, 'get' | 'getById'>,
+  workspace: string,
+  caller: Caller,
+  tokenCheck?: Check,
+): Promise<Check[]> {
   const kind = HELD_TO[caller.kind];
-  if (kind === undefined || workspace === SYSTEM_WORKSPACE) return [];
+  if (kind === undefined || workspace === SYSTEM_WORKSPACE) return tokenCheck ? [tokenCheck] : [];
   const id = apiTokenOf(caller);
   const [identity, token] = await Promise.all([
     store.get(workspace, { kind, name: caller.name }),
-    id === undefined ? undefined : store.getById(workspace, 'Token', id),
+    tokenCheck ?? (id === undefined ? undefined : store.getById(workspace, 'Token', id).then(checkOf)),
   ]);
-  const checks: Check[] = [{ op: 'check', key: { kind, name: caller.name }, revision: identity?.revision ?? 0 }];
-  if (token) checks.push({ op: 'check', key: { kind: 'Token', name: token.name }, revision: token.revision });
-  return checks;
+  const own: Check = { op: 'check', key: { kind, name: caller.name }, revision: identity?.revision ?? 0 };
+  return token ? [own, token] : [own];
+}
+
+function checkOf(token: StoredRecord<'Token'> | undefined): Check | undefined {
+  return token && { op: 'check', key: { kind: 'Token', name: token.name }, revision: token.revision };
 }
 
 const HELD_TO: Readonly<Partial<Record<Caller['kind'], Kind>>> = { user: 'Member', agent: 'AgentIdentity' };
@@ -79,18 +91,15 @@ export async function signRecords(draft: CallerDraft, call: WritingCall): Promis
   const granted = draft.writes.filter(grantsCredential);
   const id = granted.length > 0 ? apiTokenOf(caller) : undefined;
   const token = id === undefined ? undefined : await store.getById(draft.workspace, 'Token', id);
-  const limit = id === undefined ? undefined : await grantLimit(call, draft.workspace, caller);
   const now = clock.now();
+  const limit = id === undefined ? undefined : grantLimitOf(token, now);
   for (const { after } of granted) if (after) requireWithinLimit(credentialEnd(after) ?? now, limit, now);
   const isPersons = caller.kind !== 'agent' || Boolean(draft.approved ?? draft.context.approval?.reviewedBy);
   const keys = new Set(granted.map(({ kind, name }) => `${kind}/${name}`));
   const ops = draft.ops
     .map((op) => withAuthor(op, isPersons ? undefined : caller.id))
     .map((op) => (keys.has(keyOf(op)) ? withTokenOf(op, token?.uid) : op));
-  if (!token) return { ...draft, ops };
-  // An approved write is not held to the standing of its caller, and still makes no credential that a dead token ties.
-  const check: Check = { op: 'check', key: { kind: 'Token', name: token.name }, revision: token.revision };
-  return { ...draft, ops: [check, ...ops] };
+  return { ...draft, ops, token: checkOf(token) };
 }
 
 /** Says of a credential which API token made or renewed it. What a person makes or renews while signed in is tied to none. */

@@ -22,6 +22,8 @@ export interface CallerDraft extends Draft {
   /** The approval that covers it. */
   readonly approved?: Approved | undefined;
   readonly need?: Need | undefined;
+  /** Checks that the API token which new credentials are tied to is not changed since it was read. */
+  readonly token?: Check | undefined;
   /** Checks that the records by which the caller may write are not changed. */
   readonly held?: readonly Check[];
 }

@@ -5,6 +5,8 @@ import { seedPeers } from '../../test/kits/records/seed-peers.ts';
 import { ANONYMOUS, type Caller } from '../base/caller.ts';
 import type { Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
+import { newToken } from '../model/token.ts';
+import { tokenDraft } from '../model/token-record.ts';
 import { untilApproval } from './outcome.ts';
 import { CALLER_STAGES, STORE_STAGES, servicesFor, stagesOf } from './pipeline.ts';
 
@@ -23,6 +25,10 @@ function traced({ services }: Kit) {
       async get(workspace, key, asOf) {
         trace.push(`read ${key.kind}`);
         return store.get(workspace, key, asOf);
+      },
+      async getById(workspace, kind, id) {
+        trace.push(`read ${kind} by its id`);
+        return store.getById(workspace, kind, id);
       },
       async caughtUp(workspaces) {
         trace.push('heard');
@@ -61,7 +67,7 @@ test('the stages of a write have one order', () => {
     'joinWorkflow',
     'holdStanding',
   ]);
-  expect(names(STORE_STAGES)).toEqual(['askRequesters', 'limitWeight', 'keepDepartures', 'reserveRoom']);
+  expect(names(STORE_STAGES)).toEqual(['askAuthor', 'limitWeight', 'keepDepartures', 'reserveRoom']);
   expect(names(stagesOf({ kind: 'anonymous' }, [POLICY]))).toEqual(['beginInTime']);
   expect(names(stagesOf({ kind: 'enrolment' }, [POLICY]))).toEqual(['beginInTime', 'holdStanding']);
   expect(names(stagesOf({ kind: 'device' }, [PRESENCE]))).toEqual(['beginInTime', 'holdStanding']);
@@ -77,7 +83,7 @@ test('a write asks each stage once, and whether its caller still may right befor
   const { store } = servicesFor(services, { caller: askedAgain(person('admin', workspace, 'ada')) });
   await store.commit(workspace, [POLICY], WHY);
   const held = ['read Member', 'heard', 'may ada', 'commit, holding ada'];
-  expect(trace).toEqual(['may ada', 'read MeshPolicy', ...held]);
+  expect(trace).toEqual(['may ada', 'read MeshPolicy', 'read Workspace by its id', ...held]);
 });
 
 test('a write that needs approval ends the work that made it, before anything is held or committed', async () => {
@@ -93,7 +99,37 @@ test('a write that needs approval ends the work that made it, before anything is
     trace.push('went on');
   });
   expect(outcome).toMatchObject({ status: 'needsApproval', need: { workspaces: [workspace], isDecision: false } });
-  expect(trace).toEqual(['may agent', 'read MeshPolicy', 'judge_writes']);
+  expect(trace).toEqual(['may agent', 'read MeshPolicy', 'judge_writes', 'read Workspace by its id']);
+});
+
+test('a trial says why a write would need approval, and is over before anything is committed', async () => {
+  await using kit = await buildKit();
+  const workspace = await kit.workspace();
+  const { services, trace, askedAgain } = traced(kit);
+  const { store } = servicesFor(services, { caller: askedAgain(person('admin', workspace, 'ada')) });
+  expect(await store.trial?.(workspace, [POLICY], 'r')).toEqual([]);
+  expect(trace).toEqual(['read Member', 'heard', 'may ada', 'read MeshPolicy', 'read Workspace by its id']);
+  const settings = { settings: { requireApproval: true } };
+  await kit.call('update_workspace', settings, { as: person('platform_admin', workspace), workspace });
+  expect(await store.trial?.(workspace, [POLICY], 'r')).toEqual(['creates the policy made']);
+  expect(trace.filter((step) => step.startsWith('commit'))).toEqual([]);
+});
+
+test('a new credential of an API token rests on one read of the token', async () => {
+  await using kit = await buildKit();
+  const workspace = await kit.workspace();
+  const { services, trace, askedAgain } = traced(kit);
+  const expiresAt = kit.clock.time + 60_000;
+  const api = tokenDraft(newToken('api'), { kind: 'api', name: 'ci', owner: 'ada', createdBy: 'user:ada', expiresAt });
+  await kit.services.store.commit(workspace, [{ op: 'create', record: api }], WHY);
+  const spec = { kind: 'join', name: 'any', owner: '', createdBy: 'user:ada', network: 'default', expiresAt } as const;
+  const record = tokenDraft(newToken('join'), spec);
+  const ci = { ...person('admin', workspace, 'ada'), interactive: false, tokenId: api.uid };
+  const { store } = servicesFor(services, { caller: askedAgain(ci) });
+  const { changes } = await store.commit(workspace, [{ op: 'create', record }], WHY);
+  expect(changes[0]?.record.spec).toMatchObject({ madeWith: api.uid });
+  expect(trace.filter((step) => step === 'read Token by its id')).toHaveLength(1);
+  expect(trace.at(-1)).toBe(`commit, holding ada and ${api.name}`);
 });
 
 test('the store of a caller never lies over that of another one', async () => {

@@ -5,7 +5,7 @@ import { MeshError } from '../base/errors.ts';
 import { type Op, type Store, StoreError } from '../base/ports.ts';
 import { type IsDiskFull, requireEventRoom, reserveRoom } from '../base/reserve.ts';
 import { attemptBudget } from '../base/serialize.ts';
-import { joinWorkflow, judge, requireApproval, requireDelegated } from './approval.ts';
+import { joinWorkflow, judge, requireApproval } from './approval.ts';
 import { beginInTime, checkStanding, concerns, hasMoved, holdStanding, signRecords } from './credentials.ts';
 import type { CallerDraft, CallWriter, Draft, Stage, WriteServices, WritingCall } from './draft.ts';
 import { commitOf, type WriteResult } from './outcome.ts';
@@ -23,13 +23,16 @@ export const CALLER_STAGES: readonly Stage[] = [
   holdStanding, // After all that took time the caller still may, by what every control plane has acknowledged.
 ];
 
+/** Stages of a trial: those that judge a write, and none that ties it to a commit. */
+export const TRIAL_STAGES: readonly Stage[] = [holdStanding, readRecords, signRecords, judge, requireApproval];
+
 type StoreServices = Pick<WriteServices, 'store' | 'states' | 'clock'> & {
   readonly isDiskFull?: IsDiskFull | undefined;
 };
 
 /** Stages of every write, after those of its caller. Jobs of the control plane have these alone. */
 export const STORE_STAGES: readonly ((draft: Draft, services: StoreServices) => Draft | Promise<Draft>)[] = [
-  askRequesters, // The people for whom it is made may still ask for it.
+  askAuthor, // Its author may still make it, such as for people who may no longer ask for it.
   limitWeight, // No network becomes heavier than the engine can compute.
   keepDepartures, // Assertions keep the peers that they name and that go.
   reserveRoom, // The last of the disk is for writes that take access away.
@@ -91,11 +94,10 @@ function callerStore({ store, states, clock, computed }: WriteServices, writer: 
     queue,
     commit: async (workspace, ops, context) =>
       commitOf(await write(call, queue, { workspace, ops, context, writes: [] })),
-    async permit(workspace, ops, requestId) {
-      if (caller.kind !== 'agent') return;
-      const draft = { workspace, ops, context: { actor: caller.subject, reason: '', requestId }, writes: [] };
-      await holdStanding(draft, call);
-      await requireDelegated(await readRecords(draft, call), call);
+    async trial(workspace, ops, requestId) {
+      const context = { actor: caller.subject, reason: '', requestId };
+      const end = await pass(TRIAL_STAGES, { workspace, ops, context, writes: [] }, { ...call, approved: undefined });
+      return 'status' in end && end.status === 'needsApproval' ? end.need.reasons : [];
     },
   };
 }
@@ -123,13 +125,24 @@ async function attempts(call: WritingCall, draft: CallerDraft): Promise<WriteRes
   }
 }
 
-async function attempt(call: WritingCall, begun: CallerDraft): Promise<WriteResult> {
+/** Passes a write through stages, until one of them ends it. */
+async function pass(
+  stages: readonly Stage[],
+  begun: CallerDraft,
+  call: WritingCall,
+): Promise<CallerDraft | WriteResult> {
   let draft = begun;
-  for (const stage of stagesOf(call.caller, begun.ops)) {
+  for (const stage of stages) {
     const next = await stage(draft, call);
     if ('status' in next) return next;
     draft = next;
   }
+  return draft;
+}
+
+async function attempt(call: WritingCall, begun: CallerDraft): Promise<WriteResult> {
+  const draft = await pass(stagesOf(call.caller, begun.ops), begun, call);
+  if ('status' in draft) return draft;
   const { store, caller, progress } = call;
   const commit = await store.commit(draft.workspace, draft.ops, draft.context).catch(async (error: unknown) => {
     throw (await hasMoved(draft, call, error)) ? new StoreError('changed', caller.name) : error;
@@ -147,8 +160,8 @@ async function readRecords(draft: CallerDraft, { store, approved }: WritingCall)
   return { ...draft, writes, ...(draft.context.decided !== 'earlier' && { approved }) };
 }
 
-async function askRequesters({ context: { requireAskers, ...context }, ...draft }: Draft): Promise<Draft> {
-  await requireAskers?.();
+async function askAuthor({ context: { requireAtCommit, ...context }, ...draft }: Draft): Promise<Draft> {
+  await requireAtCommit?.();
   return { ...draft, context };
 }
 

@@ -38,9 +38,11 @@ function scene(policies: readonly StoredRecord[], peers: readonly StoredRecord[]
   const states = { current: async () => state, reachability: buildCompiler() } as never;
   const written: (readonly Op[])[] = [];
   const bases: (readonly string[] | undefined)[] = [];
-  const commit = async (op: Op, actor = 'user:ada') => {
-    const draft = { workspace: 'w', ops: [op], context: { actor, reason: 'because', requestId: 'r' } };
+  const commit = async (op: Op, actor = 'user:ada', weighedAt?: number) => {
+    const weighed = weighedAt === undefined ? {} : { weighedAt };
+    const draft = { workspace: 'w', ops: [op], context: { actor, reason: 'because', requestId: 'r', ...weighed } };
     const { ops, context }: Draft = await limitWeight(draft, { states, clock: { now: () => NOW } });
+    expect(context).not.toHaveProperty('weighedAt');
     written.push(ops);
     bases.push(context.readSet?.groups);
   };
@@ -58,6 +60,14 @@ test('a network that is too heavy already can be made lighter, by less of a poli
   await commit({ op: 'delete', key: { kind: 'MeshPolicy', name: 'other' }, revision: 1 });
   await commit({ op: 'update', record: draftOf(heavy('whole', 900)), revision: 1 });
   expect(written).toHaveLength(2);
+});
+
+test('a batch is weighed again only where the network has changed since its author weighed it', async () => {
+  const { state, written, commit } = scene([heavy('whole', 1_000), heavy('other', 1_000, 1)]);
+  const more: Op = { op: 'create', record: draftOf(heavy('more', 10, 7)) };
+  await commit(more, 'user:ada', state.revision);
+  expect(written).toEqual([[more]]);
+  await expect(commit(more, 'user:ada', state.revision - 1)).rejects.toMatchObject({ code: 'payload_too_large' });
 });
 
 test('agents leave people the rest of what can be computed', async () => {

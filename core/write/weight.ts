@@ -15,15 +15,18 @@ type Uses = Pick<NetworkServices, 'states' | 'clock'>;
 
 /** A network that is too heavy already can be made lighter. */
 export async function limitWeight(draft: Draft, services: Uses): Promise<Draft> {
-  const { workspace, ops, context } = draft;
-  if (!ops.some(mayWeigh)) return draft;
+  const { weighedAt, ...context } = draft.context;
+  const { workspace, ops } = draft;
+  const weighed: Draft = { workspace, ops, context };
+  if (!ops.some(mayWeigh)) return weighed;
   const state = await services.states.current(workspace);
+  if (weighedAt === state.revision) return weighed;
   const after = () =>
     stateAfter(
       state,
       writesOf(ops, ({ kind, name }) => recordIn(state, kind, name)),
     );
-  return restingOn(draft, requireComputable(services, state, ops, after, isAgents(context)));
+  return restingOn(weighed, requireComputable(services, state, ops, after, isAgents(context)));
 }
 
 /**

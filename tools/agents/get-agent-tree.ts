@@ -31,7 +31,7 @@ export const getAgentTree = defineOperation({
     const root = await findAgent(context, id);
     const state = await context.services.states.current(context.workspace);
     const agents = family(state, root);
-    const items = fitting(agents, MAX_AGENTS, agentView);
+    const items = fitting(agents, MAX_AGENTS, (agent) => agentView(agent));
     return { items, omitted: agents.length - items.length };
   },
 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
 import { readableAgent } from '../../core/identity/agents.ts';
+import { signedInAgents } from '../../core/identity/client-grants.ts';
 import { workspaceById } from '../../core/model/workspaces.ts';
 import { agentPartSchemas, agentParts, agentSchema, agentView } from '../../core/views/agent-view.ts';
 import { customResource, documentSchema } from '../../core/views/custom-resource.ts';
@@ -25,7 +26,8 @@ export const getAgent = defineOperation({
   problems: ['not_found', 'forbidden'],
   http: { method: 'get', path: '/api/v1/agents/:id' },
   async run({ id }, context) {
-    const agent = agentView(await readableAgent(context, id));
+    const record = await readableAgent(context, id);
+    const agent = agentView(record, await signedInAgents(context.services, context.workspace, [record]));
     const { namespace } = (await workspaceById(context.services, context.workspace)).spec;
     const { apiVersion, metadata } = customResource('AgentIdentity', agent, namespace);
     return {

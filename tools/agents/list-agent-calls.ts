@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
 import { findAgent } from '../../core/identity/agents.ts';
-import { readableActor } from '../../core/identity/audit-reach.ts';
+import { readableActors } from '../../core/identity/audit-reach.ts';
 import { ancestors } from '../../core/state/agent-tree.ts';
 import { defineOperation } from '../define.ts';
 import { agentId } from './agent-fields.ts';
@@ -24,7 +24,7 @@ export const listAgentCalls = defineOperation({
   async run({ id, ...query }, context) {
     const { services, workspace } = context;
     const agent = await findAgent(context, id);
-    await readableActor(context, `agent:${agent.name}`);
+    await readableActors(context, `agent:${agent.name}`);
     const state = await services.states.current(workspace);
     const family = ancestors(state, agent).at(-1)?.uid ?? agent.uid;
     return callsPageOf(await services.calls.of({ workspace, caller: agent.uid, family }), query);

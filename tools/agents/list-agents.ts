@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
+import { signedInAgents } from '../../core/identity/client-grants.ts';
 import { agentSchema, agentView } from '../../core/views/agent-view.ts';
 import { defineOperation } from '../define.ts';
 import { pageOf, pageQuery } from '../page.ts';
@@ -22,6 +23,7 @@ export const listAgents = defineOperation({
   async run({ phase, ...query }, { services, workspace }) {
     const { agents } = await services.states.current(workspace);
     const wanted = [...agents.values()].filter(({ status }) => phase === undefined || status.phase === phase);
-    return pageOf(wanted, query, agentView);
+    const signedIn = await signedInAgents(services, workspace, wanted);
+    return pageOf(wanted, query, (agent) => agentView(agent, signedIn));
   },
 });

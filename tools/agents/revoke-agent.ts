@@ -48,7 +48,7 @@ export const revokeAgent = defineOperation({
     const ending = nextFamilies(state, [agent]);
     const going = await removalCascade(services, state, ending);
     // A dry run tells what only who may end the agent is told.
-    if (dryRun) await services.store.permit?.(workspace, endOps(ending, 'Revoked', going), context.requestId);
+    if (dryRun) await services.store.trial?.(workspace, endOps(ending, 'Revoked', going), context.requestId);
     const revoked = dryRun
       ? ending.map(({ name }) => name)
       : await endAgents(

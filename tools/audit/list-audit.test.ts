@@ -54,7 +54,43 @@ test('filters narrow the log and pages join up', async () => {
   expect(names(await kit.ask('list_audit', { actor: 'user:nobody' }))).toEqual([]);
 });
 
+test('a plain name finds what the person or the agent of that name did, and nobody else', async () => {
+  await using kit = await buildHistoryKit({ now: NOON });
+  const by = (actor: string) => ({ type: 'probe', actor, result: 'ok' }) as const;
+  const actors = ['user:ada', 'agent:ada', 'device:ada', 'token:ada', 'user:adam'];
+  await kit.services.store.record(kit.workspace, actors.map(by));
+  const found = async (actor: string) =>
+    (await kit.ask('list_audit', { actor })).items.map((entry: { actor: string }) => entry.actor).toSorted();
+  expect(await found('ada')).toEqual(['agent:ada', 'user:ada']);
+  expect(await found('device:ada')).toEqual(['device:ada']);
+});
+
+test('what jobs of the control plane wrote is left out on request, and every page of the rest is full', async () => {
+  await using kit = await buildHistoryKit({ now: NOON });
+  const presence = { type: 'presence', actor: 'system:presence', result: 'ok' } as const;
+  for (let index = 0; index < 5; index += 1) {
+    await kit.ask('create_policy', { name: `base-${index}`, spec: DENY });
+    await kit.services.store.record(
+      kit.workspace,
+      Array.from({ length: 9 }, () => presence),
+    );
+  }
+  const query = { author: 'caller', kind: 'MeshPolicy', limit: 2 };
+  const sizes: number[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await kit.ask('list_audit', { ...query, ...(cursor && { cursor }) });
+    sizes.push(page.items.length);
+    cursor = page.next_cursor;
+  } while (cursor !== undefined);
+  expect(sizes).toEqual([2, 2, 1]);
+  const { items } = await kit.ask('list_audit', { author: 'system', limit: 200 });
+  expect(new Set(items.map(({ event }: { event?: string }) => event))).toContain('presence');
+  expect(items.every(({ actor }: { actor: string }) => actor.startsWith('system:'))).toBe(true);
+});
+
 test.each([
+  ['an unknown author', { author: 'robot' }],
   ['an unknown kind', { kind: 'Pod' }],
   ['a time that is none', { from: 'monday' }],
   ['a cursor that is none', { cursor: 'abc' }],

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ACTOR_FIELD } from '../../core/base/actor.ts';
 import { fieldChangeText } from '../../core/base/field-changes.ts';
 import { jsonValue } from '../../core/base/json-value.ts';
 import { READ } from '../../core/base/operation.ts';
@@ -6,7 +7,7 @@ import type { AuditEntry } from '../../core/base/ports.ts';
 import { KINDS, type Kind } from '../../core/base/record.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { formatInstant, parseInstant } from '../../core/base/time.ts';
-import { readableActor } from '../../core/identity/audit-reach.ts';
+import { readableActors } from '../../core/identity/audit-reach.ts';
 import { defineOperation } from '../define.ts';
 import { fitting, pageQuery } from '../page.ts';
 import { instant } from '../snapshots/snapshot-fields.ts';
@@ -65,10 +66,14 @@ export const listAudit = defineOperation({
   input: z.strictObject({
     from: instant.optional(),
     to: instant.optional(),
-    actor: lineOfText(TEXT_LIMITS.reference).optional().describe('Such as user:ada'),
+    actor: lineOfText(TEXT_LIMITS.reference).optional().describe(ACTOR_FIELD),
     kind: z.enum(kinds).optional(),
     name: lineOfText(TEXT_LIMITS.reference).optional().describe('Name of a changed record'),
     type: z.enum(['commit', 'event']).optional(),
+    author: z
+      .enum(['caller', 'system'])
+      .optional()
+      .describe('system: jobs of the control plane, such as presence and snapshots; caller: everyone else'),
     ...pageQuery,
     cursor: lineOfText(TEXT_LIMITS.cursor)
       .regex(/^\d{1,15}$/, { error: 'The next_cursor of the page before.' })
@@ -83,13 +88,13 @@ export const listAudit = defineOperation({
   effects: READ,
   problems: ['invalid_input', 'beyond_delegation'],
   http: { method: 'get', path: '/api/v1/audit' },
-  async run({ from, to, cursor, limit, ...filter }, context) {
+  async run({ from, to, actor, cursor, limit, ...filter }, context) {
     const { services, workspace } = context;
     const before = cursor === undefined ? undefined : Number(cursor);
     const entries = await services.store.audit(workspace, {
       ...definedOf(filter),
       ...definedOf({
-        actor: await readableActor(context, filter.actor),
+        actors: await readableActors(context, actor),
         from: from === undefined ? undefined : parseInstant(from),
         to: to === undefined ? undefined : parseInstant(to),
         before,

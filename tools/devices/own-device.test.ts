@@ -118,7 +118,7 @@ test('a rule that a policy allows for a time says when it ends, and the rest of 
   ]);
 });
 
-test('a heartbeat brings a device online as one revision; after 90 silent seconds it is offline as another', async () => {
+test('a heartbeat brings a device online as one revision; after 90 silent seconds one of an older version is offline as another', async () => {
   await using kit = await buildKit();
   const workspace = await kit.workspace();
   const device = await join(kit, workspace, 'web');
@@ -147,13 +147,16 @@ test('heartbeats at the same moment write one revision', async () => {
   expect((await kit.services.states.current(workspace)).revision).toBe(before + 1);
 });
 
-test('the sweep says when the next peer may go offline', async () => {
+test.each([
+  ['1-3', 45],
+  ['1-2', 90],
+])('the sweep says when the next peer may go offline: of versions %s of the wire after %i s', async (wire, seconds) => {
   await using kit = await buildKit();
   const workspace = await kit.workspace();
   const device = await join(kit, workspace, 'web');
-  await kit.call('send_heartbeat', {}, device.self);
+  await kit.call('send_heartbeat', {}, { ...device.self, wire });
   const job = networkJobs(kit.services).find(({ name }) => name === 'sweep presence');
-  expect(await job?.run()).toBe(kit.clock.time + 90 * SECOND);
+  expect(await job?.run()).toBe(kit.clock.time + seconds * SECOND);
 });
 
 test('a renamed device keeps its id, address, presence and token under the new name', async () => {

@@ -187,7 +187,9 @@ test('a network whose addresses all rest but for held ones says that it is full 
   const [a, b] = [await joinPair('a'), await joinPair('b')];
   await expect(joinPair('c')).rejects.toMatchObject({
     code: 'conflict',
-    message: 'The network pair (10.97.0.0/30) has no free address: its peers hold all of them.',
+    message:
+      'The network pair (10.97.0.0/30) has no free address: its peers hold all of them. An administrator widens it: ' +
+      `mesh admin update-network pair --spec '{"cidr":"10.97.0.0/29","mtu":1280,"defaultAction":"ALLOW"}'`,
   });
   await kit.call('leave_network', {}, b.self);
   kit.clock.time += 1;

@@ -23,6 +23,9 @@ export const registerDevice = defineOperation({
     version: versionSchema.optional(),
     labels: labelsSchema.optional().describe('Asked for beside those of the token, which has to grant them'),
     ephemeral: z.boolean().optional().describe('Delete it once it has been offline for 10 minutes'),
+    identity: lineOfText(TEXT_LIMITS.identityToken)
+      .optional()
+      .describe('OIDC token of a workload, for a token that asks for one'),
     proof: lineOfText(TEXT_LIMITS.id)
       .optional()
       .describe('HMAC-SHA256(X25519(private key, controlKey), token + publicKey), base64'),
@@ -52,7 +55,15 @@ export const registerDevice = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: CREATE,
-  problems: ['invalid_input', 'unauthenticated', 'forbidden', 'conflict', 'policy_assertion_failed'],
+  problems: [
+    'invalid_input',
+    'unauthenticated',
+    'forbidden',
+    'conflict',
+    'policy_assertion_failed',
+    'rate_limited',
+    'unavailable',
+  ],
   http: {
     method: 'post',
     path: '/api/v1/devices/register',

@@ -12,7 +12,7 @@ export const sendHeartbeat = defineOperation({
   name: 'send_heartbeat',
   title: 'Send a heartbeat',
   description:
-    'Says that this device is there. It counts as online for 90 seconds. With `leaving` it is offline at once.',
+    'Says that this device is there. It counts as online for 45 seconds, or 90 of a version before 3 of the wire. With `leaving` it is offline at once.',
   input: z.strictObject({
     paths: pathReportsSchema.optional().describe('Ways to other peers that changed'),
     version: versionSchema.optional(),

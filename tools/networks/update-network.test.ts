@@ -12,7 +12,7 @@ test('a network that is replaced has its new block, and its peers keep their add
 test('a block may not leave out an address in use, and a network is replaced where it is, with network:write', async () => {
   await using kit = await buildWorkspaceKit();
   await kit.join('web-1');
-  const spec = { cidr: '10.97.0.0/24' };
+  const spec = { cidr: '10.96.0.128/25' };
   expect(await refusalOf(kit.ask('update_network', { id: 'default', spec }))).toBe('conflict');
   expect(await refusalOf(kit.ask('update_network', { id: 'default', spec: { cidr: 'x' } }))).toBe(
     'invalid_input /spec/cidr',

@@ -8,7 +8,8 @@ import { networkWrites } from './network-writes.ts';
 export const updateNetwork = defineOperation({
   name: 'update_network',
   title: 'Replace a network',
-  description: 'Replaces the spec of a network. A block may not leave out an address in use.',
+  description:
+    'Replaces the spec of a network. Another block gives its peers other addresses, once a person approves; both hold for ten minutes. A wider or narrower one may not leave out an address in use.',
   input: z.strictObject({ ...addressedFields, ...resourceFields, spec: networkSpecSchema.optional() }),
   ...networkWrites.update,
 });

@@ -82,7 +82,7 @@ test('a device that is not let in is told what it would be, and by whose token i
       { who: ['db-1'], count: 1, outside: [], allowed: postgres, policies: ['web-to-db'] },
     ]),
     reached_by: [],
-    joined: { token: 'for web', token_by: 'user:admin' },
+    joined: { token: 'for web', token_by: 'user:admin', workload: null },
   });
   expect((await kit.ask('get_peer', { id: 'web-3' })).status).toMatchObject({ phase: 'pending', address: null });
   await kit.ask('approve_peer', { id: 'web-3' });

@@ -36,6 +36,10 @@ export const getPeerAccess = defineOperation({
     joined: z.strictObject({
       token: z.string().nullable().describe('Name of the token it came with; null where that is gone'),
       token_by: z.string().nullable().describe('Who made that token'),
+      workload: z
+        .strictObject({ issuer: z.string(), subject: z.string() })
+        .nullable()
+        .describe('OIDC identity with which a workload joined'),
     }),
   }),
   access: 'network:read',
@@ -54,7 +58,7 @@ export const getPeerAccess = defineOperation({
       kind === 'MeshPeer' ? known.peers.get(name) : kind === 'AgentIdentity' ? known.agents.get(name) : undefined;
     const state = isIn ? known : stateAfter(known, writesOf(admission(known, peer, now), find));
     const { reaches, reachedBy } = peerAccess(states.reachability(state, now), peer.name);
-    const { tokenId, tokenBy } = peer.status;
+    const { tokenId, tokenBy, workload } = peer.status;
     const token = tokenId === undefined ? undefined : await store.getById(workspace, 'Token', tokenId);
     const shown = (rows: readonly AccessRow[]) => rows.slice(0, MAX_ROWS).map((one) => rowView(one, state, peer.name));
     return {
@@ -62,7 +66,7 @@ export const getPeerAccess = defineOperation({
       reaches: shown(reaches),
       reached_by: shown(reachedBy),
       omitted: Math.max(0, reaches.length - MAX_ROWS) + Math.max(0, reachedBy.length - MAX_ROWS),
-      joined: { token: token?.spec.name ?? null, token_by: tokenBy ?? null },
+      joined: { token: token?.spec.name ?? null, token_by: tokenBy ?? null, workload: workload ?? null },
     };
   },
 });

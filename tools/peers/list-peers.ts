@@ -11,7 +11,13 @@ import { isAboutPast, pastCost, pastFields, stateFor } from '../past.ts';
 import { instant } from '../snapshots/snapshot-fields.ts';
 
 const NOTHING = () => undefined;
-const HEARD_OF_NOBODY = { lastSeen: NOTHING, version: NOTHING, mismatch: NOTHING, isHere: NOTHING };
+const HEARD_OF_NOBODY = {
+  lastSeen: NOTHING,
+  version: NOTHING,
+  mismatch: NOTHING,
+  keySharedAt: NOTHING,
+  isHere: NOTHING,
+};
 
 const FIELDS = peerSchema.keyof().options;
 

@@ -45,7 +45,7 @@ export const lintPolicies = defineHeavyOperation({
     const state = await states.current(workspace);
     const at = clock.now();
     const reach = states.reachability(state, at);
-    const found = numberedWarnings(lint(reach));
+    const found = numberedWarnings(lint(reach, undefined, (name) => state.policies.get(name)?.createdAt ?? 0));
     const { items, next_cursor } = pageOf(found, query, findingView);
     return {
       at: formatInstant(at),

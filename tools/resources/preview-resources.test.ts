@@ -75,7 +75,7 @@ test('a preview says why a person would have to approve', async () => {
   await kit.ask('update_workspace', { settings: { requireApproval: true } });
   const documents = [policy('shut', SHUT)];
   expect(await kit.ask('preview_resources', { documents })).toMatchObject({
-    waits_for: ['the workspace has every change approved'],
+    waits_for: ['creates the policy shut'],
   });
   expect(await kit.ask('preview_resources', { documents: [policy('shut', SHUT)], prune: [] })).toMatchObject({
     would_change: true,

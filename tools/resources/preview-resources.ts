@@ -53,7 +53,7 @@ export const previewResources = defineOperation({
     );
     const { assessment, waitsFor } = await inDocuments(
       asked,
-      previewChanges(context, changes, reasonOf('would apply', asked)),
+      previewChanges(context, changes, reasonOf('would apply', asked), made.ops),
     );
     const { outcomes, readSet, shown, effect, risk, warnings, diffMarkdown } = assessment;
     const items = itemsOf(

@@ -75,6 +75,7 @@ test('pages together have every change once, and a filter finds those of a recor
   };
   expect(await names({ kind: 'MeshPolicy' })).toEqual(['ended', 'created']);
   expect(await names({ name: 'shut-db', actor: 'user:admin' })).toEqual(['created']);
+  expect(await names({ name: 'shut-db', actor: 'admin' })).toEqual(['created']);
   expect(await names({ actor: 'user:nobody' })).toEqual([]);
 });
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ACTOR_FIELD } from '../../core/base/actor.ts';
 import { READ } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { formatInstant } from '../../core/base/time.ts';
@@ -25,7 +26,7 @@ export const listChanges = defineHeavyOperation({
     to: instant.optional().describe('None: now'),
     kind: kind.optional(),
     name: lineOfText(TEXT_LIMITS.reference).optional().describe('Name of a changed record'),
-    actor: lineOfText(TEXT_LIMITS.reference).optional().describe('Such as user:ada'),
+    actor: lineOfText(TEXT_LIMITS.reference).optional().describe(ACTOR_FIELD),
     cursor: lineOfText(TEXT_LIMITS.cursor)
       .regex(/^\d{1,9}$/, { error: 'The next_cursor of the page before.' })
       .optional()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { draftOf } from '../../core/base/record.ts';
 import { formatInstant } from '../../core/base/time.ts';
-import { ONLINE_MS } from '../../core/model/liveness.ts';
+import { LONGEST_ONLINE_MS } from '../../core/model/heartbeat-times.ts';
 import type { PolicySpec } from '../../core/model/policy.ts';
 import { sweepWorkspace } from '../../core/peers/presence.ts';
 import { buildHistoryKit } from '../../test/kits/plane/history-kit.ts';
@@ -54,7 +54,7 @@ test('of three devices that register, one that comes and goes leaves one snapsho
   await kit.call('send_heartbeat', {}, { bearer: deviceToken });
   await kit.pass(5_000);
   expect(await triggersOf(kit)).toEqual(['peer_online']);
-  await kit.pass(ONLINE_MS);
+  await kit.pass(LONGEST_ONLINE_MS);
   await sweep();
   await kit.pass(5_000);
   await kit.ask('delete_peer', { id: 'web-2' });
@@ -100,7 +100,7 @@ test('neither a device that comes and goes at once nor a policy made and deleted
   const { deviceToken } = await kit.join('web-1');
   await kit.ask('take_snapshot');
   await kit.call('send_heartbeat', {}, { bearer: deviceToken });
-  kit.clock.time += ONLINE_MS;
+  kit.clock.time += LONGEST_ONLINE_MS;
   await sweepWorkspace(kit.services, kit.workspace, NOON);
   await kit.pass(5_000);
   await kit.ask('create_policy', { name: 'short', spec: DENY });

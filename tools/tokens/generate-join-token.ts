@@ -6,6 +6,7 @@ import { generateJoinToken as generate, MAX_JOIN_USES } from '../../core/identit
 import { deviceLabelsSchema } from '../../core/model/device-labels.ts';
 import { labelsSchema } from '../../core/model/labels.ts';
 import { publicAddress, withAddress } from '../../core/model/token.ts';
+import { workloadIdentitySchema } from '../../core/model/workload-identity.ts';
 import { defineOperation } from '../define.ts';
 import { joinTokenSchema, joinTokenView } from './join-token-view.ts';
 
@@ -32,6 +33,14 @@ export const generateJoinToken = defineOperation({
       .optional()
       .describe('labels that a device may ask for when it joins, as key=value, or key for any value'),
     ephemeral: z.boolean().optional().describe('delete its devices once they have been offline for 10 minutes'),
+    identity: workloadIdentitySchema
+      .optional()
+      .describe('workloads that may use it, by OIDC tokens of their own; it is no secret then'),
+    deviceTtl: lineOfText(TEXT_LIMITS.duration).min(1).optional().describe('how long its devices last, such as 2h'),
+    admits: z
+      .boolean()
+      .optional()
+      .describe('its devices need no approval; for workloads, from who may approve devices'),
     network: lineOfText(TEXT_LIMITS.name).min(1).optional().describe('network that they join; unset: default'),
     includeAddress: z
       .boolean()

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { formatDuration } from '../../core/base/duration.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import type { TokenRecord } from '../../core/model/token-record.ts';
 
@@ -14,6 +15,12 @@ export const joinTokenSchema = z.strictObject({
   createdAt: z.string(),
   createdBy: z.string(),
   deviceLabels: z.array(z.string()).optional().describe('Labels that a device may ask for: key=value, or key'),
+  identity: z
+    .strictObject({ issuer: z.string(), claims: z.record(z.string(), z.string()) })
+    .optional()
+    .describe('Workloads that alone may use it'),
+  deviceTtl: z.string().optional().describe('How long its devices last'),
+  admits: z.literal(true).optional().describe('Its devices need no approval'),
   ephemeral: z.literal(true).optional().describe('Its devices are deleted once they have been offline for 10 minutes'),
 });
 
@@ -28,6 +35,9 @@ export function joinTokenView({ uid, spec, createdAt }: TokenRecord): z.input<ty
     createdBy,
     deviceLabels,
     ephemeral,
+    identity,
+    deviceTtlMs,
+    admits,
   } = spec;
   return {
     id: uid,
@@ -41,5 +51,8 @@ export function joinTokenView({ uid, spec, createdAt }: TokenRecord): z.input<ty
     createdBy,
     ...(deviceLabels !== undefined && { deviceLabels: [...deviceLabels] }),
     ...(ephemeral && { ephemeral }),
+    ...(identity && { identity: { issuer: identity.issuer, claims: { ...identity.claims } } }),
+    ...(deviceTtlMs !== undefined && { deviceTtl: formatDuration(deviceTtlMs) }),
+    ...(admits && { admits }),
   };
 }

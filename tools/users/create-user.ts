@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CREATE } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
-import { ACCOUNT_ROLES, USERNAME_PATTERN } from '../../core/identity/accounts.ts';
+import { ACCOUNT_ROLES, USERNAME_PATTERN, USERNAME_RULE } from '../../core/identity/accounts.ts';
 import { createUser as create, requireFreeWord } from '../../core/identity/users.ts';
 import { defineOperation } from '../define.ts';
 import { changedUserSchema, changedUserView } from './user-view.ts';
@@ -11,9 +11,7 @@ export const createUser = defineOperation({
   title: 'Create an account',
   description: 'Creates an account with an initial password. Make it a member of a workspace to let it in.',
   input: z.strictObject({
-    username: lineOfText(TEXT_LIMITS.name).regex(USERNAME_PATTERN, {
-      error: 'must be 1 to 63 of a-z, 0-9 and "._@+-", and begin and end with a letter or digit',
-    }),
+    username: lineOfText(TEXT_LIMITS.name).regex(USERNAME_PATTERN, { error: USERNAME_RULE }),
     password: z
       .string()
       .min(1)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildPeopleKit, START } from '../../test/kits/plane/identity-kit.ts';
+import { ADMIN_PASSWORD, buildPeopleKit, START } from '../../test/kits/plane/identity-kit.ts';
 import { refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
 const HOURS_12 = 12 * 3_600_000;
@@ -20,6 +20,15 @@ test('a person sees their own sessions that go on, and which one it is that asks
   }
   await kit.ada('log_out');
   expect((await other('list_sessions')).items).toMatchObject([{ current: true }]);
+});
+
+test('a session says what signed in, as far as that said it of itself', async () => {
+  await using kit = await buildPeopleKit();
+  const login = { username: 'admin', password: ADMIN_PASSWORD, client: 'Firefox on Linux' };
+  const { token } = await kit.call<{ token: string }>('log_in', login, { origin: '198.51.100.7' });
+  const { items } = await kit.askWith(token)('list_sessions');
+  const own = items.find(({ current }: { current: boolean }) => current);
+  expect(own).toMatchObject({ client: 'Firefox on Linux', origin: '198.51.100.7' });
 });
 
 test('an API token is not told where its person is signed in', async () => {

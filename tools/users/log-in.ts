@@ -18,6 +18,9 @@ export const logIn = defineOperation({
       .boolean()
       .optional()
       .describe('heeded for the dashboard alone: its browser keeps the session in a cookie that no script can read'),
+    client: lineOfText(TEXT_LIMITS.name)
+      .optional()
+      .describe('what signs in, such as Firefox on Linux: shown in the list of sessions'),
     otp: otpText.optional().describe('code of the authenticator app, or a recovery code; asked for by otp_required'),
   }),
   output: z.strictObject({

@@ -12,6 +12,7 @@ export const userSchema = z.strictObject({
   passwordChangeRequired: z.boolean(),
   secondFactor: z.boolean().describe('whether it signs in with a code of an authenticator app too'),
   createdAt: z.string(),
+  issuer: z.string().optional().describe('who signs this person in, in place of a password'),
 });
 
 /** An account with what changes once it has signed in, where it approves from then on. */
@@ -34,6 +35,7 @@ export function userView({ uid, name, spec, createdAt }: AccountRecord): z.input
     passwordChangeRequired,
     secondFactor: spec.secondFactor !== undefined,
     createdAt: formatInstant(createdAt),
+    ...(spec.issued && { issuer: spec.issued.issuer }),
   };
 }
 

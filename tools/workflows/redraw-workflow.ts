@@ -5,7 +5,12 @@ import { READ } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { CONTROL_STATES } from '../../core/compliance/control-result.ts';
 import { FRAMEWORKS } from '../../core/compliance/frameworks.ts';
-import { type EffectKinds, MAX_KIND_NAMES, MAX_KINDS, type Redrawn } from '../../core/intent/plan/redrawn.ts';
+import {
+  type EffectKinds,
+  MAX_KIND_NAMES,
+  MAX_KINDS,
+  type RefreshedPreview,
+} from '../../core/intent/plan/refreshed-preview.ts';
 import { findWorkflow, type WorkflowRecord } from '../../core/model/workflow-records.ts';
 import { MAX_NAMED, othersWhoApprove } from '../../core/workflow/approvers.ts';
 import { reassess, whyNotApproved, withAssessment } from '../../core/workflow/reassess.ts';
@@ -147,7 +152,9 @@ export const redrawWorkflow = defineOperation({
   },
 });
 
-async function previewOrProblem(draw: () => Promise<Redrawn>): Promise<{ drawn?: Redrawn; problem?: string }> {
+async function previewOrProblem(
+  draw: () => Promise<RefreshedPreview>,
+): Promise<{ drawn?: RefreshedPreview; problem?: string }> {
   try {
     return { drawn: await draw() };
   } catch (error) {
@@ -156,7 +163,7 @@ async function previewOrProblem(draw: () => Promise<Redrawn>): Promise<{ drawn?:
   }
 }
 
-function drawingView(workflow: WorkflowRecord, drawn: Redrawn): z.input<typeof drawing> {
+function drawingView(workflow: WorkflowRecord, drawn: RefreshedPreview): z.input<typeof drawing> {
   const { digest, title, effect, kinds: by, risk, warnings, objections, shown } = drawn;
   return {
     digest,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { jsonValue } from '../../core/base/json-value.ts';
 import { formatInstant } from '../../core/base/time.ts';
+import { orderInputsOf } from '../../core/intent/orders/order-view.ts';
 import { readByOf, storedCheck } from '../../core/intent/plan/check.ts';
 import { MAX_RENAMES } from '../../core/model/renames.ts';
 import { WORKFLOW_STATES, type WorkflowRecord } from '../../core/model/workflow-records.ts';
@@ -9,7 +10,15 @@ import { blockersOf } from '../../core/workflow/blockers.ts';
 import { concernedPeers, concernedPeersMarkdown, MAX_CONCERNED_PEERS } from '../../core/workflow/concerned-peers.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { resultRevision } from '../../core/workflow/workflow-record.ts';
-import { changeSchema, check, effectSchema, expectationsHold, readBy, riskLevel } from '../intents/plan-view.ts';
+import {
+  changeSchema,
+  check,
+  effectSchema,
+  expectationsHold,
+  orders,
+  readBy,
+  riskLevel,
+} from '../intents/plan-view.ts';
 
 const workflowFields = {
   id: z.string(),
@@ -35,6 +44,7 @@ export const workflowSchema = z.strictObject(workflowFields);
 export const workflowDetailSchema = z.strictObject({
   ...workflowFields,
   intent: z.string(),
+  orders,
   read_by: readBy
     .nullable()
     .describe('Who turned the intent into the change; null where an earlier version did not keep it'),
@@ -103,10 +113,12 @@ export async function workflowDetailView(
   services: Pick<Services, 'settings' | 'store' | 'clock' | 'states'>,
 ): Promise<z.input<typeof workflowDetailSchema>> {
   const { spec, name } = record;
-  const concerned = concernedPeers(record, await services.states.current(record.workspace), services.clock.now());
+  const state = await services.states.current(record.workspace);
+  const concerned = concernedPeers(record, state, services.clock.now());
   return {
     ...workflowView(record),
     intent: spec.intent,
+    ...(spec.orders?.length && { orders: orderInputsOf(spec.orders, state) }),
     read_by: readByOf(spec) ?? null,
     reading: spec.sentence ?? null,
     appliedBy: spec.appliedBy,

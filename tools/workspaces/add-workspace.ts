@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { CREATE } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
-import { addWorkspace as add } from '../../core/identity/add-workspace.ts';
+import { addWorkspace as add, NEXT_FREE } from '../../core/identity/add-workspace.ts';
+import { cidrSchema } from '../../core/model/network-spec.ts';
 import { MAX_NODE_COUNT } from '../../core/model/workspaces.ts';
 import { defineOperation } from '../define.ts';
 import { workspaceSchema, workspaceView } from './workspace-view.ts';
@@ -22,6 +23,10 @@ export const addWorkspace = defineOperation({
       .describe('unique like the slug, which it may equal; metadata.namespace of its resources'),
     displayName: lineOfText(TEXT_LIMITS.title).trim().min(1),
     maxNodeCount: z.number().int().min(1).max(MAX_NODE_COUNT).describe('most peers it may have'),
+    cidr: z
+      .union([z.literal(NEXT_FREE), cidrSchema], { error: 'must be next-free or an IPv4 block such as 10.200.0.0/24' })
+      .optional()
+      .describe('block of its network: next-free for one that no other network here has; 10.96.0.0/24 by default'),
   }),
   output: workspaceSchema,
   access: 'workspaces:write',

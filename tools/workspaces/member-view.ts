@@ -7,8 +7,10 @@ export const memberSchema = z.strictObject({
   username: z.string(),
   role: z.enum(WORKSPACE_ROLES),
   since: z.string(),
+  issuer: z.string().optional().describe('whose claims gave the membership, which ends with them'),
 });
 
 export function memberView({ name, spec, createdAt }: MemberRecord): z.input<typeof memberSchema> {
-  return { username: name, role: spec.role, since: formatInstant(createdAt) };
+  const { role, issued } = spec;
+  return { username: name, role, since: formatInstant(createdAt), ...(issued && { issuer: issued.issuer }) };
 }

@@ -1,4 +1,4 @@
-import { newId } from '../core/base/ids.ts';
+import { newId } from './ids.ts';
 
 const ACCEPTED = /^[A-Za-z0-9._-]{8,64}$/;
 

@@ -1,0 +1,94 @@
+import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
+import { LRUCache } from 'lru-cache';
+import { MeshError } from '../../core/base/errors.ts';
+import type { FetchDocument } from '../../core/base/ports.ts';
+import { anything, list, object, text } from '../../core/base/shape.ts';
+
+/** As long as keys count without another look at their issuer. */
+const FRESH_MS = 10 * 60_000;
+/** A key that is not known has the issuer asked again, once in this time. */
+const AGAIN_MS = 60_000;
+/** Issuers whose keys are kept. */
+const MAX_ISSUERS = 1_000;
+const MAX_URL = 1_024;
+const MAX_KEYS = 100;
+
+const discoveryShape = object({ issuer: text(MAX_URL), jwks_uri: text(MAX_URL) });
+const keysShape = object({ keys: list(anything, MAX_KEYS) });
+
+interface Kept {
+  readonly keys: JWTVerifyGetKey;
+  /** When the issuer was asked for them. */
+  readonly at: number;
+}
+
+interface Asked {
+  readonly keys: Promise<JWTVerifyGetKey>;
+  readonly at: number;
+}
+
+/** Public keys of issuers, found by OpenID Connect Discovery and kept for a while. */
+export class IssuerKeys {
+  readonly #fetch: FetchDocument;
+  readonly #now: () => number;
+  readonly #kept = new LRUCache<string, Kept>({ max: MAX_ISSUERS });
+  readonly #asked = new LRUCache<string, Asked>({ max: MAX_ISSUERS });
+
+  constructor(fetchDocument: FetchDocument, now: () => number) {
+    this.#fetch = fetchDocument;
+    this.#now = now;
+  }
+
+  /**
+   * Returns the keys of an issuer. Those that are kept go on to count while it is away.
+   *
+   * @param isUnknown true where the keys that are kept have none for a token, which then waits for the issuer alone
+   * @throws MeshError `unavailable` where the issuer does not answer as one does
+   */
+  async of(issuer: string, isUnknown = false): Promise<JWTVerifyGetKey> {
+    const kept = this.#kept.get(issuer);
+    if (kept && !isUnknown && this.#now() - kept.at < FRESH_MS) return kept.keys;
+    const asked = this.#asked.get(issuer);
+    try {
+      return await (asked && this.#now() - asked.at < AGAIN_MS ? asked.keys : this.#askAnew(issuer));
+    } catch (error) {
+      if (kept) return kept.keys;
+      throw error;
+    }
+  }
+
+  #askAnew(issuer: string): Promise<JWTVerifyGetKey> {
+    const at = this.#now();
+    const keys = this.#ask(issuer);
+    this.#asked.set(issuer, { keys, at });
+    keys.then(
+      (found) => this.#kept.set(issuer, { keys: found, at }),
+      () => {
+        // With nothing to go on with, the next token has it asked again.
+        if (!this.#kept.has(issuer)) this.#asked.delete(issuer);
+      },
+    );
+    return keys;
+  }
+
+  async #ask(issuer: string): Promise<JWTVerifyGetKey> {
+    const discovery = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+    const found = await this.#read(discovery, issuer, discoveryShape);
+    if (found.issuer !== issuer) throw away(issuer, `it calls itself ${found.issuer}`);
+    return this.#read(found.jwks_uri, issuer, (value) => createLocalJWKSet(keysShape(value) as JSONWebKeySet));
+  }
+
+  async #read<T>(url: string, issuer: string, parse: (value: unknown) => T): Promise<T> {
+    const answer = await this.#fetch(url);
+    if (typeof answer === 'string') throw away(issuer, answer);
+    try {
+      return parse(answer.json);
+    } catch {
+      throw away(issuer, 'its answer is no document of an issuer');
+    }
+  }
+}
+
+function away(issuer: string, why: string): MeshError {
+  return new MeshError('unavailable', `The keys of ${issuer} cannot be had: ${why.replace(/\.$/, '')}. Try again.`);
+}

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { buildClientDocuments, isDocumentUrl } from './client-documents.ts';
+
+const URL = 'https://planner.example/client.json';
+const DOCUMENT = { client_id: URL, client_name: 'Planner', redirect_uris: ['http://127.0.0.1:7/callback'] };
+const always = () => true;
+
+/** Answers documents in their order, the last of them again and again. */
+function documents(...answers: readonly unknown[]) {
+  const asked: string[] = [];
+  const clients = buildClientDocuments(async (url) => {
+    const answer = answers[Math.min(asked.push(url), answers.length) - 1];
+    return typeof answer === 'string' ? answer : { json: answer };
+  }, 'anyone');
+  return { asked, find: (url = URL, mayFetch = always) => clients.find(url, mayFetch) };
+}
+
+test('a document is fetched once and describes its client as a registration does', async () => {
+  const { asked, find } = documents(DOCUMENT);
+  const client = { name: 'Planner', redirectUris: ['http://127.0.0.1/callback'], document: URL };
+  expect(await Promise.all([find(), find()])).toEqual([client, client]);
+  expect(asked).toEqual([URL]);
+});
+
+test.each([
+  ['that names another client', { ...DOCUMENT, client_id: 'https://planner.example/other.json' }],
+  ['without an id', { ...DOCUMENT, client_id: undefined }],
+  ['with a secret', { ...DOCUMENT, client_secret: 'x' }],
+  ['of a client that has to show a secret', { ...DOCUMENT, token_endpoint_auth_method: 'client_secret_basic' }],
+  ['with a redirect that runs a script', { ...DOCUMENT, redirect_uris: ['javascript:alert(1)'] }],
+  ['with a name of two lines', { ...DOCUMENT, client_name: 'Mesh\nPlanner' }],
+  ['that is a list', [DOCUMENT]],
+  ['that is nothing', null],
+])('a document %s is refused and not fetched again at once', async (_what, document) => {
+  const { asked, find } = documents(document);
+  await expect(find()).rejects.toMatchObject({ name: 'DocumentError', isTemporary: false });
+  await expect(find()).rejects.toMatchObject({ name: 'DocumentError' });
+  expect(asked).toEqual([URL]);
+});
+
+test('a caller who may fetch nothing gets the clients that are known and no others', async () => {
+  const { find } = documents(DOCUMENT);
+  await expect(find(URL, () => false)).rejects.toMatchObject({ isTemporary: true });
+  await find();
+  expect(await find(URL, () => false)).toMatchObject({ name: 'Planner' });
+});
+
+test('no more than eight documents are fetched at once', async () => {
+  const waits = Promise.withResolvers<string>();
+  const clients = buildClientDocuments(() => waits.promise, 'anyone');
+  const first = Array.from({ length: 8 }, (_, at) => clients.find(`https://a.example/${at}`, always));
+  await expect(clients.find('https://a.example/9', always)).rejects.toThrow('Too many clients');
+  waits.resolve('gone');
+  expect((await Promise.allSettled(first)).map(({ status }) => status)).toEqual(Array(8).fill('rejected'));
+});
+
+test.each([
+  ['https://planner.example/client.json', true],
+  ['https://planner.example/', false],
+  ['http://planner.example/client.json', false],
+  ['https://ada@planner.example/client.json', false],
+  ['https://planner.example/a/../client.json', false],
+  ['https://planner.example/%2e%2e/client.json', false],
+  ['https://PLANNER.example/client.json', false],
+  ['https://planner.example/client.json#x', false],
+  ['https://planner.example/client.json#', false],
+  ['https://planner.example:443/client.json', false],
+  ['https://planner.example\\@evil.example/client.json', false],
+  [`https://planner.example/${'x'.repeat(600)}`, false],
+  ['mesh-client.x.y', false],
+])('%s as the address of a document: %s', (id, isOne) => {
+  expect(isDocumentUrl(id)).toBe(isOne);
+});

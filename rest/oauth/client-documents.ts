@@ -1,0 +1,120 @@
+import { LRUCache } from 'lru-cache';
+import type { FetchDocument } from '../../core/base/ports.ts';
+import { type RegisteredClient, type Registration, RegistrationError, readRegistration } from './client-ids.ts';
+
+const MAX_URL = 512;
+const MAX_CLIENTS = 1_000;
+/** Fetches under way, of all clients together. */
+const MAX_FETCHES = 8;
+const MIN_FRESH_MS = 60_000;
+const USUAL_FRESH_MS = 3_600_000;
+const MAX_FRESH_MS = 86_400_000;
+/** Whatever its server says, a client that nobody could look up again is forgotten after so long. */
+const KEPT_MS = 2 * MAX_FRESH_MS;
+/** A document that cannot be had is asked for again after so long. */
+const FAULT_MS = 30_000;
+
+/** The document of a client cannot be had now, or not by this caller. */
+export class DocumentError extends Error {
+  override readonly name = 'DocumentError';
+  /** False where the document itself is at fault. */
+  readonly isTemporary: boolean;
+
+  constructor(message: string, isTemporary: boolean) {
+    super(message);
+    this.isTemporary = isTemporary;
+  }
+}
+
+export interface ClientDocuments {
+  /**
+   * Returns the client whose id is the address of its metadata.
+   *
+   * @param mayFetch is asked where the document is not known, such as for a limit of the caller
+   * @throws DocumentError
+   */
+  find(url: string, mayFetch: () => boolean): Promise<RegisteredClient>;
+}
+
+/** Returns true if an id is the address of a metadata document, in the one spelling that an address has. */
+export function isDocumentUrl(id: string): boolean {
+  const url = id.length <= MAX_URL && id.startsWith('https://') ? URL.parse(id) : null;
+  if (!url || url.href !== id) return false;
+  return url.pathname !== '/' && url.hash === '' && !id.endsWith('#') && url.username === '' && url.password === '';
+}
+
+/** Clients whose ids are the addresses of their metadata (client ID metadata documents), which are fetched once and kept for a while. */
+export function buildClientDocuments(fetchDocument: FetchDocument, registration: Registration): ClientDocuments {
+  const clients = new LRUCache<string, KnownClient>({ max: MAX_CLIENTS, ttl: KEPT_MS });
+  const faults = new LRUCache<string, DocumentError>({ max: MAX_CLIENTS, ttl: FAULT_MS });
+  const fetches = new Map<string, Promise<RegisteredClient>>();
+
+  async function load(url: string): Promise<RegisteredClient> {
+    try {
+      const fetched = await fetchDocument(url);
+      if (typeof fetched === 'string') throw new DocumentError('The metadata of the client cannot be fetched.', true);
+      const { json, freshMs = USUAL_FRESH_MS } = fetched;
+      const client = clientIn(json, url, registration);
+      const freshUntil = performance.now() + Math.min(Math.max(freshMs || 0, MIN_FRESH_MS), MAX_FRESH_MS);
+      clients.set(url, { client, freshUntil });
+      return client;
+    } catch (error) {
+      if (error instanceof DocumentError) faults.set(url, error);
+      throw error;
+    } finally {
+      fetches.delete(url);
+    }
+  }
+
+  async function fetchOnce(url: string, mayFetch: () => boolean): Promise<RegisteredClient> {
+    const underWay = fetches.get(url);
+    if (underWay !== undefined) return underWay;
+    const fault = faults.get(url);
+    if (fault) throw fault;
+    if (fetches.size >= MAX_FETCHES || !mayFetch()) {
+      throw new DocumentError('Too many clients are new here: try again in a minute.', true);
+    }
+    const begun = load(url);
+    fetches.set(url, begun);
+    return begun;
+  }
+
+  return {
+    async find(url, mayFetch) {
+      const known = clients.get(url);
+      if (known && known.freshUntil > performance.now()) return known.client;
+      try {
+        return await fetchOnce(url, mayFetch);
+      } catch (error) {
+        // While the server of a document is away, the client is the one that it was.
+        if (known && error instanceof DocumentError && error.isTemporary) return known.client;
+        throw error;
+      }
+    },
+  };
+}
+
+interface KnownClient {
+  readonly client: RegisteredClient;
+  /** On the clock of `performance.now`. */
+  readonly freshUntil: number;
+}
+
+/** @throws DocumentError */
+function clientIn(json: unknown, url: string, registration: Registration): RegisteredClient {
+  const metadata = typeof json === 'object' && json !== null ? (json as Readonly<Record<string, unknown>>) : {};
+  if (metadata['client_id'] !== url) throw new DocumentError('The client_id in the metadata is another one.', false);
+  const { token_endpoint_auth_method: method = 'none' } = metadata;
+  if (method !== 'none' || 'client_secret' in metadata) {
+    throw new DocumentError(
+      'A client that is described by a document has no secret: its token_endpoint_auth_method is none.',
+      false,
+    );
+  }
+  try {
+    return { ...readRegistration(metadata, registration), document: url };
+  } catch (error) {
+    if (error instanceof RegistrationError) throw new DocumentError(error.message, false);
+    throw error;
+  }
+}

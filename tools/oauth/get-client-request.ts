@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { READ } from '../../core/base/operation.ts';
+import { requireSession } from '../../core/base/require-session.ts';
+import { findRequest } from '../../core/identity/oauth-consent.ts';
+import { agentClientKey } from '../../core/model/oauth.ts';
+import { defineOperation } from '../define.ts';
+import { askedScopes, requestId } from './request-fields.ts';
+
+export const getClientRequest = defineOperation({
+  name: 'get_client_request',
+  title: 'Get the request of an OAuth client',
+  description: 'Which client asks to act for the caller, where its codes go, and what it asks for.',
+  input: z.strictObject({ id: requestId }),
+  output: z.strictObject({
+    client: z.strictObject({
+      key: z.string().describe('The same as in its agents, where it has some'),
+      name: z.string().describe('As it calls itself: nobody checked it'),
+      host: z.string().describe('Where its codes are sent'),
+      redirectUri: z.string().optional().describe('Absent where a device asks'),
+      document: z.string().optional().describe('Address of its metadata, where it has such: that site describes it'),
+    }),
+    resource: z.string().describe('The MCP endpoint that it wants to use'),
+    scopes: askedScopes,
+    origin: z.string().optional().describe('Address that a device asks from'),
+    isDecided: z.boolean(),
+  }),
+  access: 'person',
+  workspace: 'none',
+  edition: 'community',
+  effects: READ,
+  problems: ['unauthenticated', 'forbidden', 'not_found'],
+  http: { method: 'get', path: '/api/v1/oauth/requests/:id' },
+  async run({ id }, context) {
+    requireSession(context.caller);
+    const { client, redirectUri, origin, resource, scopes, decision } = await findRequest(context, id);
+    const { id: clientId, ...shown } = client;
+    const key = agentClientKey(clientId, resource);
+    return {
+      client: { key, ...shown, ...(redirectUri !== undefined && { redirectUri }) },
+      resource,
+      scopes: [...scopes],
+      ...(origin !== undefined && { origin }),
+      isDecided: decision !== undefined,
+    };
+  },
+});

@@ -2,33 +2,48 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import path from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { build } from 'vite';
-import { CLIENT_FILES, CLIENTS, entryOf, groupOf } from '../cli/mcp-entry.ts';
+import { CLIENT_FILES, CLIENTS, entryOf, groupOf, SIGN_IN } from '../cli/mcp-entry.ts';
 import { peerColumns } from '../core/views/peer-view.ts';
 import { openApiDocument } from '../rest/openapi.ts';
 import { operations } from '../tools/index.ts';
+import { buildDocs, docsEntries } from './build-docs.ts';
 import { buildViews } from './build-views.ts';
+import { iconsModule } from './icons.ts';
 
-/** Builds the dashboard and the views of MCP clients into `web/dist/`, with the types of the API from its own OpenAPI document and what it shares with the command line. */
+/**
+ * Builds the dashboard, the views of MCP clients and the documentation into `web/dist/`, with the types of the API from its own
+ * OpenAPI document and what it shares with the command line.
+ */
 const WEB = import.meta.dirname;
 const BUILT = path.join(WEB, 'dist');
 /** What is there is served until all that replaces it is built. */
 const BEING_BUILT = path.join(BUILT, '.part');
 const SCHEMA = path.join(WEB, 'src', 'api', 'schema.d.ts');
 const MCP_CLIENTS = path.join(WEB, 'src', 'api', 'mcp-clients.json');
+const ICONS = path.join(WEB, 'src', 'design', 'icons.ts');
+const DOCS_ENTRIES = path.join(WEB, 'src', 'docs', 'entries.json');
 const PEER_COLUMNS = path.join(WEB, 'src', 'api', 'peer-columns.json');
 
 const document = JSON.parse(JSON.stringify(openApiDocument(operations, 'built')), asJson);
 const types = astToString(await openapiTS(document, { alphabetize: true }));
 await writeChanged(SCHEMA, types);
 await writeChanged(MCP_CLIENTS, `${JSON.stringify(CLIENTS.map(mcpClient), null, 2)}\n`);
+await writeChanged(ICONS, iconsModule());
+await writeChanged(DOCS_ENTRIES, `${JSON.stringify(await docsEntries())}\n`);
 await writeChanged(PEER_COLUMNS, `${JSON.stringify(peerColumns, null, 2)}\n`);
 // The manifest says which files each page reads, for those who count them. It is not served.
 await build({
   root: WEB,
   configFile: path.join(WEB, 'vite.config.ts'),
   logLevel: 'warn',
-  build: { manifest: true, outDir: BEING_BUILT, emptyOutDir: true },
+  build: {
+    manifest: true,
+    outDir: BEING_BUILT,
+    emptyOutDir: true,
+    rolldownOptions: { input: ['index.html', 'docs.html'].map((page) => path.join(WEB, page)) },
+  },
 });
+await buildDocs(BEING_BUILT);
 await buildViews(path.join(BEING_BUILT, 'views'));
 await replace(BUILT, BEING_BUILT);
 
@@ -61,7 +76,14 @@ function asJson(key: string, value: unknown): unknown {
 function mcpClient(client: (typeof CLIENTS)[number]) {
   const access = { server: 'http://server', token: '{token}', workspace: '{workspace}', launcher: 'mesh' };
   const entry = JSON.stringify(entryOf(client, access)).replaceAll('http://server', '{server}');
-  return { client, group: groupOf(client), entry: JSON.parse(entry), ...CLIENT_FILES[client] };
+  const signIn = SIGN_IN[client];
+  return {
+    client,
+    group: groupOf(client),
+    entry: JSON.parse(entry),
+    ...CLIENT_FILES[client],
+    ...(signIn && { signIn }),
+  };
 }
 
 async function writeChanged(file: string, text: string): Promise<void> {

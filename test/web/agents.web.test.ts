@@ -32,9 +32,9 @@ describe.skipIf(!hasBrowser)('agents on the dashboard', () => {
     const scout = page.getByRole('article', { name: 'scout' });
     await scout.getByText('admin (person)').waitFor();
     await scout.getByText('May see peers, policies and who reaches whom.').waitFor();
-    await scout.getByText('Within the reach of its parent:').waitFor();
+    await scout.getByText('Within the reach of its parent, only:').waitFor();
     await scout.getByText('role=web on TCP 443').waitFor();
-    await scout.getByText('No call lately.').waitFor();
+    await scout.getByText('No recent calls.').waitFor();
     expect(page.url()).toContain('q=scout');
     await scout.getByRole('link', { name: 'ops-agent' }).click();
 
@@ -63,9 +63,9 @@ describe.skipIf(!hasBrowser)('agents on the dashboard', () => {
       await dashboard.go('prod/agents/ops-agent');
       await dashboard.signIn(who, PASSWORD);
       const ops = page.getByRole('article', { name: 'ops-agent' });
-      await ops.getByText('that needs the role auditor or admin').waitFor();
+      await ops.getByText('Only auditors and admins see calls.').waitFor();
       await ops.getByText('executed').waitFor();
-      expect(await ops.getByRole('button', { name: 'Revoke the agent' }).count()).toBe(0);
+      expect(await ops.getByRole('button', { name: 'Revoke agent' }).count()).toBe(0);
       expect(dashboard.complaints).toEqual([]);
     }
   });
@@ -80,13 +80,13 @@ describe.skipIf(!hasBrowser)('agents on the dashboard', () => {
     });
     await dashboard.go('prod/agents/ops-agent');
     await dashboard.signIn('admin', PASSWORD);
-    await page.getByRole('button', { name: 'Revoke the agent' }).click();
+    await page.getByRole('button', { name: 'Revoke agent' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Type ops-agent to confirm.').fill('ops-agent');
     await page.keyboard.press('Enter');
-    await dialog.getByText('still being looked up: nothing was done').waitFor();
+    await dialog.getByText('still being computed. Nothing was done').waitFor();
     asked.resolve();
-    await dialog.getByText('shown by now: press again').waitFor();
+    await dialog.getByText('shown now. Press again').waitFor();
     await dialog.getByText('2: ops-agent, scout').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     expect(dashboard.complaints).toEqual([]);
@@ -99,7 +99,7 @@ describe.skipIf(!hasBrowser)('agents on the dashboard', () => {
     page.on('request', (request) => request.method() === 'DELETE' && deleted.push(request.url()));
     await dashboard.go('prod/agents/ops-agent');
     await dashboard.signIn('admin', PASSWORD);
-    await page.getByRole('button', { name: 'Revoke the agent' }).click();
+    await page.getByRole('button', { name: 'Revoke agent' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('2: ops-agent, scout').waitFor();
     const shown = deleted.length;
@@ -109,21 +109,21 @@ describe.skipIf(!hasBrowser)('agents on the dashboard', () => {
       await field.fill(text);
       await expect.poll(() => told.count()).toBe(0);
       await field.press('Enter');
-      await told.getByText('Nothing was done. Type ops-agent, letter for letter').waitFor();
+      await told.getByText('Nothing was done: the name does not match. Type ops-agent exactly.').waitFor();
       expect(await field.getAttribute('aria-invalid')).toBe('true');
       // As who cannot see it is told of the field.
       expect(await field.getAttribute('aria-describedby')).toBe(await told.getAttribute('id'));
       expect(await field.evaluate((element) => element.matches(':focus'))).toBe(true);
     }
-    await dialog.getByRole('button', { name: 'Revoke the agent' }).click({ force: true });
-    await told.getByText('Nothing was done.').waitFor();
+    await dialog.getByRole('button', { name: 'Revoke agent' }).click({ force: true });
+    await told.getByText('Nothing was done:').waitFor();
     expect(deleted).toHaveLength(shown);
     await field.fill('ops-agent');
     await expect.poll(() => told.count()).toBe(0);
-    expect(await dialog.getByRole('button', { name: 'Revoke the agent' }).isEnabled()).toBe(true);
+    expect(await dialog.getByRole('button', { name: 'Revoke agent' }).isEnabled()).toBe(true);
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await dialog.waitFor({ state: 'detached' });
-    const opener = page.getByRole('button', { name: 'Revoke the agent' });
+    const opener = page.getByRole('button', { name: 'Revoke agent' });
     expect(await opener.evaluate((element) => element.matches(':focus'))).toBe(true);
     // Keys go on where they were, and it opens again.
     await page.keyboard.press('Enter');
@@ -139,12 +139,12 @@ describe.skipIf(!hasBrowser)('agents on the dashboard', () => {
     const { page } = dashboard;
     await dashboard.go('prod/agents/ops-agent');
     await dashboard.signIn('admin', PASSWORD);
-    await tabTo(page, page.getByRole('button', { name: 'Revoke the agent' }));
+    await tabTo(page, page.getByRole('button', { name: 'Revoke agent' }));
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog');
     await dialog.getByText('2: ops-agent, scout').waitFor();
     await dialog.getByText('1: scout').waitFor();
-    const revoke = dialog.getByRole('button', { name: 'Revoke the agent' });
+    const revoke = dialog.getByRole('button', { name: 'Revoke agent' });
     expect(await revoke.isDisabled()).toBe(true);
     await tabTo(page, dialog.getByLabel('Type ops-agent to confirm.'));
     await page.keyboard.type('ops-agent');
@@ -152,7 +152,7 @@ describe.skipIf(!hasBrowser)('agents on the dashboard', () => {
     await page.getByRole('status').filter({ hasText: 'ops-agent is revoked, and 1 below it.' }).waitFor();
     await page.getByRole('article', { name: 'ops-agent' }).getByText('revoked').waitFor();
     await page.getByRole('table').getByRole('link', { name: 'scout' }).waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: 'Show those that ended' }).click();
+    await page.getByRole('button', { name: 'Show ended' }).click();
     await page.getByRole('table').getByRole('link', { name: 'scout' }).waitFor();
     const { body } = await network.api('GET', `/api/v1/workflows/${network.waits}`, network.own);
     expect(body.status).not.toBe('pending');

@@ -38,15 +38,15 @@ describe.skipIf(!hasBrowser)('questions on the dashboard', () => {
     const answer = page.getByRole('article');
     await answer.getByText('Findings (2)').waitFor();
     expect(await answer.textContent()).toContain('because policy web-to-db was deleted');
-    await answer.getByText('How it was found').click();
+    await answer.getByText('Steps').click();
     await answer.getByText('asks find_cause').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    await answer.getByRole('button', { name: 'Put it back' }).press('Enter');
+    await answer.getByRole('button', { name: 'Revert' }).press('Enter');
     const dialog = page.getByRole('dialog');
     await dialog.getByText('Opens TCP 5432 from role=web (2 peers) to orders-db').first().waitFor();
     await page.keyboard.press('Escape');
     await answer
-      .getByRole('link', { name: /^As of then/ })
+      .getByRole('link', { name: /^View this moment/ })
       .first()
       .click();
     await page.getByRole('heading', { name: 'Time' }).waitFor();
@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser)('questions on the dashboard', () => {
         .waitFor();
       expect(await answer.getByRole('alert').count(), text).toBe(0);
     }
-    await answer.getByRole('link', { name: 'See it in full' }).waitFor();
+    await answer.getByRole('link', { name: 'Full answer' }).waitFor();
     let streams = 0;
     page.on('request', (request) => {
       if (request.url().endsWith('/ai/debug')) streams += 1;
@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser)('questions on the dashboard', () => {
     await page.getByRole('button', { name: texts[0] ?? '' }).click();
     await answer.getByRole('heading', { name: texts[0] ?? '' }).waitFor();
     expect(streams).toBe(0);
-    await page.getByRole('button', { name: 'Forget them' }).click();
+    await page.getByRole('button', { name: 'Clear' }).click();
     await page.getByRole('heading', { name: 'Questions of this session' }).waitFor({ state: 'detached' });
     expect(dashboard.complaints).toEqual([]);
   });
@@ -115,7 +115,7 @@ describe.skipIf(!hasBrowser)('questions on the dashboard', () => {
     const { page } = dashboard;
     await page.getByRole('button', { name: 'Ask', exact: true }).click();
     await page.getByRole('article').getByText('Findings (2)').waitFor();
-    expect(await page.getByRole('button', { name: 'Put it back' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Revert' }).count()).toBe(0);
     expect(dashboard.complaints).toEqual([]);
   });
 });

@@ -67,6 +67,64 @@ describe.skipIf(!hasBrowser)('the audit log on the dashboard', () => {
     expect([...dashboard.complaints, ...other.complaints]).toEqual([]);
   });
 
+  test('who did something is found by the name as the table shows it', async () => {
+    await using dashboard = await open('prod/audit?kind=MeshPolicy');
+    const { page } = dashboard;
+    await page.getByText('3 entries shown.').waitFor();
+    for (const [name, told] of [
+      ['nobody', 'Nothing was recorded with these filters'],
+      ['admin', '3 entries shown.'],
+      ['agent admin', 'Nothing was recorded with these filters'],
+    ] as const) {
+      await page.getByLabel('Who').fill(name);
+      await page.keyboard.press('Enter');
+      await page.getByText(told).waitFor();
+    }
+    expect(page.url()).toContain('actor=agent%3Aadmin');
+    await dashboard.go('prod/time');
+    await page.getByText(/^[1-9]\d* changes? of peers/).waitFor();
+    await page.getByLabel('Changed by').fill('admin');
+    await page.keyboard.press('Enter');
+    await page
+      .getByText(/^[1-9]\d* changes?$/)
+      .first()
+      .waitFor();
+  });
+
+  test('people and agents come first: entries of the control plane are left out by the server until they are asked for', async () => {
+    const presence = { type: 'presence', actor: 'system:presence', result: 'ok' } as const;
+    await harness.plane.services.store.record(
+      workspace,
+      Array.from({ length: 250 }, () => presence),
+    );
+    await using dashboard = await open('prod/audit?kind=MeshPolicy');
+    const { page } = dashboard;
+    await page.getByText('3 entries shown.').waitFor();
+    await dashboard.go('prod/audit');
+    await page.getByText(HOSTILE).first().waitFor();
+    expect(await page.getByRole('link', { name: 'presence' }).count()).toBe(0);
+    await page.getByLabel('Show entries of the control plane').check();
+    await page.getByText('100 entries shown.').waitFor();
+    expect(page.url()).toContain('system=1');
+    await page.getByRole('link', { name: 'presence' }).first().waitFor();
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('pages that were read stay while an entry is opened and closed', async () => {
+    await using dashboard = await open('prod/audit?system=1');
+    const { page } = dashboard;
+    await page.getByText('100 entries shown.').waitFor();
+    await page.getByRole('button', { name: 'Load more' }).click();
+    await page.getByText('200 entries shown.').waitFor();
+    await page.getByRole('row').nth(1).getByRole('link').click();
+    await page
+      .getByRole('article', { name: /^Entry \d+/ })
+      .getByText(/which is signed/)
+      .waitFor();
+    await page.getByText('200 entries shown.').waitFor();
+    expect(dashboard.complaints).toEqual([]);
+  });
+
   test('a time range stands in the address and is asked for', async () => {
     const soon = new Date(Date.now() + 3_600_000).toISOString();
     await using dashboard = await open(`prod/audit?from=${soon}`);
@@ -81,7 +139,7 @@ describe.skipIf(!hasBrowser)('the audit log on the dashboard', () => {
     await using dashboard = await open('prod/audit');
     const { page } = dashboard;
     await page.getByText(/^● Signed up to entry \d+/).waitFor();
-    await page.getByText('No device has told yet').waitFor();
+    await page.getByText('No device has reported').waitFor();
     const { body } = await harness.api('GET', '/api/v1/audit/keys');
     await page.getByText('How to verify it').focus();
     await page.keyboard.press('Enter');

@@ -80,9 +80,9 @@ describe.skipIf(!hasBrowser)('compliance on the dashboard', () => {
     await page.keyboard.press('Enter');
     await open13.getByRole('img', { name: 'it failed 1 time' }).waitFor();
     await open13.getByText('created MeshPolicy/open').waitFor();
-    await open13.getByText('reviewed by nobody').last().waitFor();
+    await open13.getByText('not reviewed').last().waitFor();
     await page.getByLabel('Compare with').selectOption({ index: 2 });
-    await page.getByText('Controls judged otherwise').waitFor();
+    await page.getByText('Controls with another result').waitFor();
     expect(page.url()).toMatch(/with=ev_/);
     expect(dashboard.complaints).toEqual([]);
   });
@@ -96,9 +96,9 @@ describe.skipIf(!hasBrowser)('compliance on the dashboard', () => {
     await article.locator('summary').click();
     await article.getByRole('button', { name: 'Plan this change' }).click();
     await article.getByText('Closes').first().waitFor();
-    await article.getByRole('button', { name: 'Send it to Review' }).click();
-    await article.getByRole('link', { name: 'Open it in Review' }).click();
-    await page.getByRole('article').getByText('Mend control').first().waitFor();
+    await article.getByRole('button', { name: 'Send to Review' }).click();
+    await article.getByRole('link', { name: 'Open in Review' }).click();
+    await page.getByRole('article').getByText('Fix control').first().waitFor();
     expect(dashboard.complaints).toEqual([]);
   });
 
@@ -129,9 +129,9 @@ describe.skipIf(!hasBrowser)('compliance on the dashboard', () => {
     const { items } = await call('GET', '/api/v1/ai/compliance/schedules');
     expect(items).toMatchObject([{ framework: 'soc2', cadence: 'monthly', enabled: true }]);
     await page.getByLabel('Cadence: SOC 2').selectOption('');
-    await said(dashboard, 'SOC 2 is not assessed by itself any more.');
+    await said(dashboard, 'SOC 2 is no longer scheduled.');
     await page.getByRole('link', { name: 'PCI DSS' }).first().click();
-    await page.getByText('Controls judged otherwise').waitFor();
+    await page.getByText('Controls with another result').waitFor();
     expect(dashboard.complaints).toEqual([]);
   });
 

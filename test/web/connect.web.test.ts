@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CLIENTS, entryOf, groupOf } from '../../cli/mcp-entry.ts';
@@ -31,15 +32,15 @@ describe.skipIf(!hasBrowser)('connecting an agent on the dashboard', () => {
     await main.getByRole('textbox', { name: /^Name/ }).fill('deploy-agent');
     await main.getByLabel('Ends after').selectOption({ label: '8 hours' });
     await main.getByText('deploy-agent may see peers, policies and who reaches whom').waitFor();
-    await main.getByText('Never approves. Opens nothing by itself').waitFor();
+    await main.getByText('Never approves. Every change waits for approval.').waitFor();
     await main.getByLabel('delegate to sub-agents').check();
-    await main.getByLabel('Its sub-agents at most').selectOption('isolated');
-    const reach = main.getByLabel('What it may open by itself');
+    await main.getByLabel('Limit of its sub-agents').selectOption('isolated');
+    const reach = main.getByLabel('May open without approval');
     await reach.fill('role=web http');
     await main.getByText('This is no line of a reach: role=web http').waitFor();
     await reach.fill('role=web TCP 443');
     await main.getByText('Reach: role=web on TCP 443.').waitFor();
-    await main.getByRole('button', { name: 'Make the token' }).click();
+    await main.getByRole('button', { name: 'Create token' }).click();
 
     const ready = page.getByRole('region', { name: 'deploy-agent is ready to connect' });
     const token = (await ready.getByRole('figure', { name: 'Token alone' }).locator('pre').textContent()) ?? '';
@@ -80,17 +81,54 @@ describe.skipIf(!hasBrowser)('connecting an agent on the dashboard', () => {
     expect(dashboard.complaints).toEqual([]);
   });
 
+  test('the address comes first, with the line for each client that signs in, as docs/oauth.md has it', async () => {
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    await dashboard.go('prod/connect');
+    await dashboard.signIn('admin', PASSWORD);
+    const url = `${harness.url}/mcp`;
+    const byAddress = page.getByRole('region', { name: 'With an address' });
+    const address = byAddress.getByRole('figure', { name: 'Address of the MCP server' });
+    await address.getByRole('button', { name: 'Copy' }).click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(url);
+    const documented = readFileSync('docs/oauth.md', 'utf8');
+    const clients = byAddress.getByRole('group', { name: 'Client that signs in' }).getByRole('button');
+    expect(await clients.allTextContents()).toEqual(['Claude Code', 'Cursor', 'VS Code', 'Others']);
+    for (const client of ['Claude Code', 'Cursor', 'VS Code']) {
+      await clients.filter({ hasText: client }).click();
+      const text = (await byAddress.locator('pre').last().textContent()) ?? '';
+      expect(text).toContain(url);
+      expect(documented).toContain(`| ${client} | \`${text.replace(url, 'https://mesh.example.com/mcp')}\``);
+    }
+    await clients.filter({ hasText: 'Others' }).click();
+    await byAddress.getByText(`npx mcp-remote ${url}`).waitFor();
+    const headings = page.getByRole('main').getByRole('heading', { level: 2 });
+    expect(await headings.allTextContents()).toEqual(['With an address', 'With a token']);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('where clients cannot sign in, the page says why and who changes it', async () => {
+    await using dashboard = await openDashboard(browser, harness);
+    await dashboard.page.route('**/.well-known/**', (route) => route.fulfill({ status: 404 }));
+    await dashboard.go('prod/connect');
+    await dashboard.signIn('admin', PASSWORD);
+    await dashboard.page.getByText('Clients cannot sign in under this address').waitFor();
+    expect(dashboard.complaints).toEqual([]);
+  });
+
   test('a viewer connects a client in their own name, with no more than they hold, by keyboard alone', async () => {
     await using dashboard = await openDashboard(browser, harness);
     const { page } = dashboard;
     await dashboard.go('prod/connect');
     await dashboard.signIn('vera', PASSWORD);
     await page.getByText('A client that speaks in your name.').waitFor();
+    expect(await page.getByRole('region', { name: 'With an address' }).count()).toBe(0);
     expect(await page.getByRole('radio').count()).toBe(0);
     expect(await page.getByRole('checkbox').count()).toBe(2);
     await tabTo(page, page.getByLabel('see the past'));
     await page.keyboard.press('Space');
-    await tabTo(page, page.getByRole('button', { name: 'Make the token' }));
+    await tabTo(page, page.getByRole('button', { name: 'Create token' }));
     await page.keyboard.press('Enter');
     const ready = page.getByRole('region', { name: 'ops-agent is ready to connect' });
     const token = (await ready.getByRole('figure', { name: 'Token alone' }).locator('pre').textContent()) ?? '';

@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser)('decisions on the dashboard', () => {
 
     const change = page.getByRole('article');
     await change.getByText('user:admin').waitFor();
-    await change.getByText('The effect matches what is listed below').waitFor();
+    await change.getByText('Effect matches the orders').waitFor();
     await change.getByText('1 pair, 1 with addresses outside').waitFor();
     await change.getByText('create MeshPolicy').click();
     await change.getByText('kind: MeshPolicy').waitFor();
@@ -65,14 +65,14 @@ describe.skipIf(!hasBrowser)('decisions on the dashboard', () => {
     await change.getByRole('button', { name: /^Approve: / }).waitFor({ state: 'detached' });
 
     await page.getByRole('link', { name: 'Home' }).click();
-    await page.getByRole('link', { name: 'build-7 wants to join' }).click();
+    await page.getByRole('link', { name: 'build-7 is awaiting approval' }).click();
     await page.getByRole('button', { name: 'Approve build-7' }).click();
     await page.getByRole('status').filter({ hasText: 'build-7 is approved.' }).waitFor();
-    await page.getByRole('link', { name: 'build-8 wants to join' }).click();
+    await page.getByRole('link', { name: 'build-8 is awaiting approval' }).click();
     await page.getByRole('button', { name: 'Reject build-8' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('status').filter({ hasText: 'build-8 is revoked.' }).waitFor();
-    await page.getByText('wants to join').first().waitFor({ state: 'detached' });
+    await page.getByText('is awaiting approval').first().waitFor({ state: 'detached' });
 
     await dashboard.go(`prod/review/${second.workflow_id}`);
     await change.getByRole('button', { name: 'Reject' }).click();
@@ -81,7 +81,7 @@ describe.skipIf(!hasBrowser)('decisions on the dashboard', () => {
     await dashboard.go('prod/review/wf_of_nobody');
     await page.getByRole('alert').filter({ hasText: 'Record not found' }).waitFor();
 
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await dashboard.signOut();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect(await page.locator('body').textContent()).not.toContain('5432');
     const kept = 'JSON.stringify([sessionStorage, localStorage, document.cookie])';
@@ -116,7 +116,7 @@ describe.skipIf(!hasBrowser)('decisions on the dashboard', () => {
     expect(workflow.riskReasons.length).toBeGreaterThan(0);
     const text = await change.textContent();
     for (const line of [...workflow.riskReasons, ...workflow.warnings]) expect(text).toContain(line);
-    await change.getByText('carried out only if it still writes and opens just this').waitFor();
+    await change.getByText('runs only if it still writes and opens just this').waitFor();
     expect(await change.locator('pre').first().textContent()).toBe(JSON.stringify(workflow.call.input, null, 2));
     await change.getByRole('button', { name: /^Approve: / }).click();
     const awaited = 'Who asked for it has to send the call again';
@@ -131,13 +131,12 @@ describe.skipIf(!hasBrowser)('decisions on the dashboard', () => {
     await using dashboard = await openDashboard(browser, fresh);
     const { page } = dashboard;
     await dashboard.signIn('admin', BUILT_IN_PASSWORD);
-    await page.getByLabel('Current password').fill(BUILT_IN_PASSWORD);
     await page.getByLabel('New password').fill(BUILT_IN_PASSWORD);
     await page.getByRole('button', { name: 'Change password' }).click();
     await page.getByRole('alert').filter({ hasText: 'not the old or the built-in one' }).waitFor();
     await page.getByLabel('New password').fill(OWN_PASSWORD);
     await page.getByRole('button', { name: 'Change password' }).click();
-    await page.getByRole('heading', { name: 'Make the first workspace' }).waitFor();
+    await page.getByRole('heading', { name: 'Setup' }).waitFor();
     expect(dashboard.complaints).toEqual([]);
   });
 });

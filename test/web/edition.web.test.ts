@@ -4,7 +4,8 @@ import { startHarness } from '../kits/http/harness.ts';
 import { hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
 import { ownPassword, PASSWORD } from '../kits/web/page-people.ts';
 
-const PRO = ['Change by intent', 'Time', 'Ask', 'Compliance'];
+const PRO = ['New change', 'Time', 'Ask', 'Compliance'];
+const exact = true;
 
 describe.skipIf(!hasBrowser)('the dashboard of the Community edition', () => {
   let browser: Browser;
@@ -21,15 +22,15 @@ describe.skipIf(!hasBrowser)('the dashboard of the Community edition', () => {
     const { page } = dashboard;
     await dashboard.signIn('admin', PASSWORD);
     const main = page.getByRole('main');
-    await main.getByRole('heading', { name: 'Next steps' }).waitFor();
+    await main.getByRole('region', { name: 'Setup' }).waitFor();
     for (const name of PRO) {
-      await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
-      await main.getByRole('heading', { name, exact: true }).waitFor();
+      await page.getByRole('link', { name, exact }).first().click();
+      await main.getByRole('heading', { name, exact }).waitFor();
       await main.getByText('This page is part of the Pro edition').waitFor();
       expect(await main.getByRole('alert').count()).toBe(0);
     }
     await main.getByRole('link', { name: 'Back to Home' }).click();
-    await page.getByRole('navigation').getByRole('link', { name: 'Audit', exact: true }).click();
+    await page.getByRole('link', { name: 'Audit', exact }).click();
     await main.getByText('1 entry shown.').waitFor();
     expect(dashboard.complaints).toEqual([]);
   });

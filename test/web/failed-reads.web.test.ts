@@ -133,7 +133,7 @@ describe.skipIf(!hasBrowser)('a read that fails, on each page', () => {
       if (missing.length > 0) faults.push(`${address}: lacks ${JSON.stringify(missing)}`);
       for (const alert of await page.locator('main').getByRole('alert').allTextContents()) {
         told.add(address.split(/[/?]/, 1)[0] ?? '');
-        if (!/What is shown is as of \d\d:\d\d:\d\d\./.test(alert)) faults.push(`${address}: ${alert}`);
+        if (!/Showing data as of \d\d:\d\d:\d\d\./.test(alert)) faults.push(`${address}: ${alert}`);
       }
       isFailing = false;
       await network.api('DELETE', '/api/v1/assertions/changed', { token, workspace, body: {} });

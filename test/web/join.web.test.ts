@@ -32,9 +32,13 @@ describe.skipIf(!hasBrowser)('adding a device on the dashboard', () => {
     await dashboard.signIn('admin', PASSWORD);
     await page.getByLabel('Name of the token').fill(HOSTILE);
     await page.getByLabel('Labels of the devices').fill('role=laptop');
-    await page.getByRole('button', { name: 'Make the join token' }).click();
+    await page.getByRole('button', { name: 'Create join token' }).click();
     const invitation = page.getByRole('region', { name: `Join token ${HOSTILE}` });
     await invitation.getByText('Adds 1 device, ends').waitFor();
+    // Nobody else reaches the address that the page was opened under.
+    await invitation.getByText('Other devices cannot reach this address.').waitFor();
+    expect(await invitation.getByRole('img', { name: /^QR code/ }).count()).toBe(0);
+    await invitation.getByLabel('Address of the control plane').fill('https://plane.example.net');
     await invitation.getByRole('img', { name: /^QR code/ }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     const link = (await invitation.getByRole('figure', { name: 'Join link' }).locator('pre').textContent()) ?? '';
@@ -46,12 +50,12 @@ describe.skipIf(!hasBrowser)('adding a device on the dashboard', () => {
     await commands.getByRole('button', { name: 'Copy' }).click();
     const copied = () => page.evaluate<string>('navigator.clipboard.readText()');
     await expect.poll(copied).toContain(`sudo mesh init '${link}'`);
-    await invitation.getByLabel('Address of the control plane').fill('https://plane.example.net');
     await commands.getByText('plane.example.net').waitFor();
 
     await enrol(harness, token, 'ada-laptop');
     await invitation.getByRole('link', { name: 'ada-laptop' }).waitFor();
     await page.getByRole('cell', { name: '0 of 1' }).waitFor();
+    await page.getByRole('cell', { name: 'ada-laptop' }).getByRole('link', { name: 'ada-laptop' }).waitFor();
     await invitation.getByRole('button', { name: 'Approve ada-laptop' }).click();
     await page.getByRole('status').filter({ hasText: 'ada-laptop is approved.' }).waitFor();
     await invitation.getByRole('button', { name: 'Approve ada-laptop' }).waitFor({ state: 'detached' });
@@ -63,8 +67,28 @@ describe.skipIf(!hasBrowser)('adding a device on the dashboard', () => {
     await dashboard.go('prod/peers');
     await page.getByRole('heading', { name: 'Peers' }).waitFor();
     await page.goBack();
-    await page.getByRole('button', { name: 'Make the join token' }).waitFor();
+    await page.getByRole('button', { name: 'Create join token' }).waitFor();
     expect(await page.locator('body').textContent()).not.toContain(token);
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('a token for jobs asks for their claims, and shows what a job runs', async () => {
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    await dashboard.go('prod/join');
+    await dashboard.signIn('admin', PASSWORD);
+    await page.getByLabel('Name of the token').fill('ci');
+    await page.getByLabel('Who may use it').selectOption('Jobs of GitHub Actions');
+    await page.getByLabel('Claims that have to match').fill('repository=octo-org/octo-repo ref=refs/heads/main');
+    await page.getByRole('button', { name: 'Create join token' }).click();
+    await page.getByText('names can pass to another owner').waitFor();
+    await page.getByLabel('Claims that have to match').fill('repository_id=74 ref=refs/heads/main');
+    await page.getByRole('button', { name: 'Create join token' }).click();
+    const invitation = page.getByRole('region', { name: 'Join token ci' });
+    await invitation.getByText(/mesh init --token mesh-join-\S+ --identity github/).waitFor();
+    expect(await invitation.getByRole('img', { name: /^QR code/ }).count()).toBe(0);
+    await page.getByRole('cell', { name: 'ci for workloads of token.actions.githubusercontent.com' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
     expect(dashboard.complaints).toEqual([]);
   });
 
@@ -75,8 +99,8 @@ describe.skipIf(!hasBrowser)('adding a device on the dashboard', () => {
     const { page } = dashboard;
     await dashboard.go('prod/join');
     await dashboard.signIn('admin', PASSWORD);
-    const make = page.getByRole('button', { name: 'Make the join token' });
-    await tabTo(page, page.getByLabel('Devices it may add'));
+    const make = page.getByRole('button', { name: 'Create join token' });
+    await tabTo(page, page.getByLabel('Maximum uses'));
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.type('2');
     await tabTo(page, make);
@@ -101,7 +125,7 @@ describe.skipIf(!hasBrowser)('adding a device on the dashboard', () => {
     await dashboard.go('prod/join');
     await dashboard.signIn('admin', PASSWORD);
     await page.getByLabel('Labels of the devices').fill('role=db');
-    await page.getByRole('button', { name: 'Make the join token' }).click();
+    await page.getByRole('button', { name: 'Create join token' }).click();
     await page.getByRole('link', { name: 'Open it in Review' }).click();
     await page.getByRole('article').getByText('generate_join_token').waitFor();
 

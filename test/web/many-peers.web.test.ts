@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Harness, startHarness } from '../kits/http/harness.ts';
 import { seedPeers } from '../kits/records/seed-peers.ts';
@@ -46,6 +46,33 @@ describe.skipIf(!hasBrowser)('a network of 5,000 peers on the dashboard', () => 
     await page.getByRole('searchbox').fill('node-1234');
     await page.locator('table[aria-rowcount="2"]').getByRole('link', { name: 'node-1234' }).waitFor();
     expect(page.url()).toContain('node-1234');
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('is read once: a search, an order and an opened peer ask for no list again', async () => {
+    await using dashboard = await open('prod/home');
+    const { page } = dashboard;
+    const lists: string[] = [];
+    let unanswered = 0;
+    const isList = (request: Request) => /^\/api\/v1\/(?:paths\/)?peers$/.test(new URL(request.url()).pathname);
+    page.on('request', (request) => {
+      if (!isList(request)) return;
+      lists.push(request.url());
+      unanswered += 1;
+    });
+    page.on('requestfinished', (request) => {
+      if (isList(request)) unanswered -= 1;
+    });
+    await dashboard.go('prod/peers');
+    await page.locator(`table[aria-rowcount="${PEERS + 1}"]`).waitFor();
+    await expect.poll(() => unanswered).toBe(0);
+    const before = lists.length;
+    expect(before).toBeGreaterThan(PEERS / 200);
+    await page.getByRole('searchbox').pressSequentially('node-12');
+    await page.getByRole('button', { name: 'Name' }).click();
+    await page.getByRole('link', { name: 'node-12', exact: true }).click();
+    await page.getByRole('article', { name: 'node-12', exact: true }).waitFor();
+    expect(lists.slice(before)).toEqual([]);
     expect(dashboard.complaints).toEqual([]);
   });
 

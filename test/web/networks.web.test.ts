@@ -64,9 +64,9 @@ describe.skipIf(!hasBrowser)('networks on the dashboard', () => {
     await page.getByRole('link', { name: 'default' }).click();
     const shown = page.getByRole('article', { name: 'default' });
     await shown.getByText('It cannot be deleted').waitFor();
-    await shown.getByText('Change the network').click();
+    await shown.getByText('Edit network').click();
     await shown.getByLabel('Where no policy applies').selectOption('DENY');
-    const effect = page.getByRole('region', { name: 'What it would do' });
+    const effect = page.getByRole('region', { name: 'Effect preview' });
     await effect.getByRole('region', { name: 'Closes' }).getByText('12 pairs').waitFor();
     await effect.getByText('critical risk').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
@@ -86,7 +86,7 @@ describe.skipIf(!hasBrowser)('networks on the dashboard', () => {
     await dashboard.go('prod/networks/later');
     await dashboard.signIn('vera', PASSWORD);
     await page.getByRole('article', { name: 'later' }).waitFor();
-    expect(await page.getByText('Change the network').count()).toBe(0);
+    expect(await page.getByText('Edit network').count()).toBe(0);
     expect(
       await page
         .getByRole('main')
@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser)('networks on the dashboard', () => {
     ).toBe(0);
     expect(await page.getByRole('link', { name: 'New network' }).count()).toBe(0);
     await dashboard.go(`prod/networks/later?at=${before}`);
-    await page.getByText('There was no network later then.').waitFor();
+    await page.getByText('The network later did not exist then.').waitFor();
     await harness.api('DELETE', '/api/v1/networks/later', own);
     expect(dashboard.complaints).toEqual([]);
   });

@@ -40,7 +40,7 @@ describe.skipIf(!hasBrowser)('going somewhere by its name', () => {
 
     await page.getByRole('button', { name: 'Search or go to' }).click();
     await page.keyboard.type('revi');
-    await list.getByRole('option', { name: /^Review/ }).waitFor();
+    await list.getByRole('option', { name: /^Review Page/ }).waitFor();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('Enter');
@@ -51,6 +51,42 @@ describe.skipIf(!hasBrowser)('going somewhere by its name', () => {
     await page.getByText('Nothing has this name.').waitFor();
     await page.keyboard.press('Escape');
     await list.waitFor({ state: 'detached' });
+    expect(complaints).toEqual([]);
+  });
+
+  test('finds a peer by its address, and does what is asked for by its name', async () => {
+    const { page, complaints } = await onHome();
+    const list = page.getByRole('listbox');
+    const take = async (text: string, name: RegExp) => {
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type(text);
+      await list.getByRole('option', { name }).waitFor();
+      await list.getByRole('option', { name }).click();
+      await list.waitFor({ state: 'detached' });
+    };
+    await take('10.96.0.2', /^web-2 \(10\.96\.0\.2\)/);
+    await page.getByRole('heading', { name: 'web-2' }).waitFor();
+    await take('dark', /^Dark mode/);
+    expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
+    await take('new pol', /^New policy/);
+    await page.getByRole('heading', { name: 'New policy' }).waitFor();
+    await take('sign out', /^Sign out/);
+    await page.getByLabel('User name').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test.each([
+    ['oauth', 'Signing in an MCP client'],
+    ['backup', 'Backups · Reliability: what can be lost, and how it comes back'],
+    ['github', 'A job of GitHub Actions · Workloads without a secret'],
+    ['readme', 'Mesh'],
+  ])('finds documentation by its name, headings and first words: %s', async (text, title) => {
+    const { page, complaints } = await onHome();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type(text);
+    const list = page.getByRole('listbox');
+    await list.getByRole('option', { name: `${title} Documentation`, exact: true }).waitFor();
+    expect(await list.getByRole('option').count()).toBeLessThanOrEqual(12);
     expect(complaints).toEqual([]);
   });
 

@@ -48,6 +48,21 @@ describe.skipIf(!hasBrowser)('Peers on the dashboard', () => {
     expect(dashboard.complaints).toEqual([]);
   });
 
+  test('the list and the bar of the past fit a window of 1,280 pixels', async () => {
+    await using dashboard = await openAs('admin', 'prod/peers', { width: 1280 });
+    const { page } = dashboard;
+    await page.getByText('1 relayed').first().waitFor();
+    const hidden =
+      "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('section.table'))";
+    expect(await page.evaluate(hidden)).toBe(0);
+    const heightOfBar = async () => (await page.getByRole('banner').boundingBox())?.height;
+    const now = await heightOfBar();
+    await dashboard.go(`prod/peers?at=${new Date().toISOString()}`);
+    await page.getByRole('button', { name: 'Back to now' }).waitFor();
+    expect(await heightOfBar()).toBe(now);
+    expect(dashboard.complaints).toEqual([]);
+  });
+
   test('by keyboard alone a peer is named and labelled, revoked, let in again, and deleted once its name is typed', async () => {
     await joinDevice(network, network.own, 'old-box', { role: 'old' });
     await using dashboard = await openAs('admin', 'prod/peers/old-box');
@@ -65,7 +80,7 @@ describe.skipIf(!hasBrowser)('Peers on the dashboard', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('status').filter({ hasText: 'new-box is saved.' }).waitFor();
     const renamed = page.getByRole('article', { name: 'new-box' });
-    await renamed.getByText('role=new tier=gold').waitFor();
+    for (const label of ['role=new', 'tier=gold']) await renamed.getByText(label, { exact: true }).waitFor();
 
     await tabTo(page, renamed.getByRole('button', { name: 'Revoke' }));
     await page.keyboard.press('Enter');
@@ -76,10 +91,10 @@ describe.skipIf(!hasBrowser)('Peers on the dashboard', () => {
     await pageWithFocus.waitFor();
 
     await renamed
-      .locator('.tag.danger')
+      .locator('.chip.danger')
       .filter({ hasText: /^✕ revoked$/ })
       .waitFor();
-    await tabTo(page, renamed.getByRole('button', { name: 'Let new-box in again' }));
+    await tabTo(page, renamed.getByRole('button', { name: 'Restore new-box' }));
     await page.keyboard.press('Enter');
     await page.getByRole('status').filter({ hasText: 'new-box is approved.' }).waitFor();
     await renamed.getByRole('button', { name: 'Revoke' }).waitFor();
@@ -109,7 +124,7 @@ describe.skipIf(!hasBrowser)('Peers on the dashboard', () => {
     const card = page.getByRole('article', { name: 'fleet-1' });
     await card.getByRole('button', { name: 'Adopt' }).click();
     const dialog = page.getByRole('dialog', { name: 'Adopt fleet-1?' });
-    await dialog.getByText('It came with a join token of the agent fleet').waitFor();
+    await dialog.getByText('It joined with a token of the agent fleet').waitFor();
     await dialog.getByRole('region', { name: 'Opens' }).waitFor();
     await dialog.getByRole('button', { name: 'Adopt' }).click();
     await page.getByRole('status').filter({ hasText: 'fleet-1 is adopted.' }).waitFor();
@@ -127,7 +142,7 @@ describe.skipIf(!hasBrowser)('Peers on the dashboard', () => {
     await using dashboard = await openAs('admin', 'prod/peers/job-1');
     const { page } = dashboard;
     const card = page.getByRole('article', { name: 'job-1' });
-    await card.getByText('deleted once it has been offline for 10 minutes').waitFor();
+    await card.getByText('deleted after 10 minutes offline').waitFor();
     const { body: peer } = await api('GET', '/api/v1/peers/job-1', own);
     const columns = peerColumns.filter(({ path }) => hasValue(peer, path)).map(({ title }) => title);
     const titles = await card.locator('dt').allTextContents();
@@ -173,7 +188,7 @@ describe.skipIf(!hasBrowser)('Peers on the dashboard', () => {
     await empty.go('prod/peers');
     await empty.signIn('admin', PASSWORD);
     await empty.page.getByText('No devices yet.').getByRole('link', { name: 'Add a device' }).click();
-    await empty.page.getByRole('button', { name: 'Make the join token' }).waitFor();
+    await empty.page.getByRole('button', { name: 'Create join token' }).waitFor();
     expect(empty.complaints).toEqual([]);
   });
 

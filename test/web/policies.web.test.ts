@@ -42,14 +42,14 @@ describe.skipIf(!hasBrowser)('policies on the dashboard', () => {
 
   const specOf = async (name: string) => (await harness.api('GET', `/api/v1/policies/${name}`, own)).body.spec;
   const yaml = (page: Page) => page.getByRole('textbox', { name: 'YAML' });
-  const effect = (page: Page) => page.getByRole('region', { name: 'What it would do' });
+  const effect = (page: Page) => page.getByRole('region', { name: 'Effect preview' });
 
   test('a list says what each policy does and what is probably not meant; form and YAML keep step, and show the effect before it is saved', async () => {
     await using dashboard = await openDashboard(browser, harness);
     const { page } = dashboard;
     await dashboard.go('prod/policies');
     await dashboard.signIn('admin', PASSWORD);
-    await page.getByRole('cell', { name: 'Allows role=web → role=db on TCP 5432' }).waitFor();
+    await page.getByRole('cell', { name: 'role=web to role=db on TCP 5432' }).waitFor();
     await page.getByText('its peerSelector matches no peer').waitFor();
     await page.getByLabel('Only with findings').check();
     await page.getByRole('link', { name: 'web-to-db' }).waitFor({ state: 'detached' });
@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser)('policies on the dashboard', () => {
     expect(await page.getByRole('button', { name: /^Save/ }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Discard changes' }).click();
     await page.getByLabel('Ports').fill('TCP 5432, http');
-    await page.getByText('“http” is no port').waitFor();
+    await page.getByText('“http” is not a port').waitFor();
     await page.getByLabel('Ports').fill('TCP 5432, TCP 5433');
     await page.getByRole('button', { name: 'Save web-to-db' }).click();
     await page.getByRole('status').filter({ hasText: 'web-to-db is saved.' }).waitFor();
@@ -143,10 +143,10 @@ describe.skipIf(!hasBrowser)('policies on the dashboard', () => {
     const { page } = dashboard;
     await dashboard.go('prod/policies?view=new');
     await dashboard.signIn('admin', PASSWORD);
-    await page.getByText('No rule: nothing is opened here.').waitFor();
+    await page.getByText('No rules: nothing is allowed.').waitFor();
     await page.getByLabel(/^Name/).fill('quiet');
-    const whom = page.getByRole('group', { name: 'Peers that it is about' });
-    await whom.getByText(/Needed, unless peers are named/).waitFor();
+    const whom = page.getByRole('group', { name: 'Applies to' });
+    await whom.getByText(/Required, unless you name peers/).waitFor();
     await whom.locator('.fault').waitFor();
     expect(await page.getByRole('button', { name: 'Save quiet' }).isDisabled()).toBe(true);
     await whom.getByRole('checkbox', { name: 'Every peer' }).check();
@@ -249,7 +249,7 @@ describe.skipIf(!hasBrowser)('policies on the dashboard', () => {
         .count(),
     ).toBe(0);
     await dashboard.go('prod/policies?view=new');
-    await page.getByText('You may read policies, and not change them.').waitFor();
+    await page.getByText('You can read policies but not change them.').waitFor();
     await dashboard.go('prod/policies?view=tests');
     await page.getByText('No tests yet.').waitFor();
     expect(await page.getByRole('button', { name: 'New test' }).count()).toBe(0);
@@ -258,7 +258,7 @@ describe.skipIf(!hasBrowser)('policies on the dashboard', () => {
     await page.getByRole('link', { name: 'web-to-db' }).waitFor();
     expect(await page.getByRole('link', { name: 'later' }).count()).toBe(0);
     await dashboard.go(`prod/policies/later?at=${before}`);
-    await page.getByRole('alert').filter({ hasText: 'There was no policy later then.' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'The policy later did not exist then.' }).waitFor();
     await harness.api('DELETE', '/api/v1/policies/later', own);
     expect(dashboard.complaints).toEqual([]);
   });
@@ -277,7 +277,7 @@ describe.skipIf(!hasBrowser)('policies on the dashboard', () => {
     await dialog.getByText('Write one port or range').waitFor();
     await dialog.getByLabel('Port').fill('22/tcp');
     expect(await accessibilityFaults(page)).toEqual([]);
-    await dialog.getByRole('button', { name: 'Create the test' }).click();
+    await dialog.getByRole('button', { name: 'Create test' }).click();
     await page.getByRole('cell', { name: 'laptop never reaches role=db on TCP 22' }).waitFor();
     await page.getByRole('cell', { name: 'holds' }).waitFor();
 

@@ -17,18 +17,31 @@ describe.skipIf(!hasBrowser)('reachability on the dashboard', () => {
     await harness[Symbol.asyncDispose]();
   });
 
+  test('a name that is not there offers the near ones, each a link to the same question', async () => {
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    await dashboard.go('prod/reachability?src=laptop-ana&dst=web-1');
+    await dashboard.signIn('admin', OWN_PASSWORD);
+    await page.getByRole('alert').getByRole('link', { name: 'laptop-anna' }).click();
+    await page.getByRole('region', { name: 'Answer: laptop-anna to web-1' }).getByText('reachable').first().waitFor();
+    await dashboard.go('prod/peers/laptop-ana');
+    await page.getByRole('alert').getByRole('link', { name: 'laptop-anna' }).click();
+    await page.getByRole('article', { name: 'laptop-anna' }).waitFor();
+    expect(dashboard.complaints).toEqual([]);
+  });
+
   test('an administrator goes from the matrix to the pairs, checks one pair, and asserts it', async () => {
     await using dashboard = await openDashboard(browser, harness);
     const { page } = dashboard;
     await dashboard.go('prod/reachability?by=role');
     await dashboard.signIn('admin', OWN_PASSWORD);
-    await page.getByText('8 groups: 122 of 342 ordered pairs of peers may talk.').waitFor();
+    await page.getByText('8 groups: 122 of 342 ordered pairs of peers are reachable.').waitFor();
     await page.getByRole('rowheader', { name: HOSTILE }).waitFor();
-    await page.getByText('web to db: nothing').waitFor();
+    await page.getByLabel('web to db: nothing').waitFor();
 
     await page.getByRole('link', { name: 'web to api: 24 of 24 pairs, TCP 8080' }).click();
     const answer = page.getByRole('region', { name: 'Answer: ' });
-    await answer.getByText('24 of 24 pairs may talk.').waitFor();
+    await answer.getByText('24 of 24 pairs are reachable.').waitFor();
     await answer.getByText('role=web (6 peers)').waitFor();
 
     await page.getByRole('combobox', { name: 'From', exact: true }).fill('web-1');
@@ -41,19 +54,19 @@ describe.skipIf(!hasBrowser)('reachability on the dashboard', () => {
     expect(page.url()).toContain('src=web-1&dst=api-1&port=8080');
 
     await answer.getByRole('button', { name: 'Assert this' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Create the assertion' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Create assertion' }).click();
     await page.getByRole('status').filter({ hasText: 'web-1-to-api-1-8080 is created' }).waitFor();
     const assertions = page.getByRole('region', { name: 'Assertions' });
     await assertions.getByText('web-1 must reach api-1 on TCP 8080').waitFor();
     await assertions.getByRole('button', { name: 'Delete web-1-to-api-1-8080' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete the assertion' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete assertion' }).click();
     await assertions.getByText('web-1 must reach api-1').waitFor({ state: 'detached' });
 
     await answer.getByRole('link', { name: 'Other direction' }).click();
     await answer.getByText('No policy allows api-1 → web-1.').waitFor();
-    await answer.getByText('A change of policies, which opens 1 pair').waitFor();
+    await answer.getByText('A policy change that opens 1 pair').waitFor();
     await answer.getByRole('button', { name: 'Plan this change' }).click();
-    await page.getByRole('heading', { name: 'Change by intent' }).waitFor();
+    await page.getByRole('heading', { name: 'New change' }).waitFor();
     await page.getByText('The effect matches what is listed below.').waitFor();
     await page.getByRole('heading', { name: /^Opens TCP 8080 from api-1 to web-1; closes nothing/ }).waitFor();
     await page.getByRole('button', { name: 'Send for approval', exact: true }).waitFor();
@@ -69,7 +82,7 @@ describe.skipIf(!hasBrowser)('reachability on the dashboard', () => {
     await page.keyboard.type('db-1');
     await page.keyboard.press('Enter');
     const answer = page.getByRole('region', { name: 'Answer: ' });
-    await answer.getByText('4 of 18 pairs may talk.').waitFor();
+    await answer.getByText('4 of 18 pairs are reachable.').waitFor();
     await answer.getByText('role=api (4 peers)').waitFor();
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('anyone →to db-1');
 
@@ -84,7 +97,7 @@ describe.skipIf(!hasBrowser)('reachability on the dashboard', () => {
     await page.getByLabel('Only peers with').focus();
     await page.keyboard.type('env=test');
     await page.keyboard.press('Enter');
-    await page.getByText('2 groups: 0 of 6 ordered pairs of peers may talk.').waitFor();
+    await page.getByText('2 groups: 0 of 6 ordered pairs of peers are reachable.').waitFor();
     expect(dashboard.complaints).toEqual([]);
   });
 
@@ -113,8 +126,8 @@ describe.skipIf(!hasBrowser)('reachability on the dashboard', () => {
     expect(await page.getByRole('button', { name: /^(Assert this|Delete )/ }).count()).toBe(0);
 
     await dashboard.go(`prod/reachability?src=web-1&dst=api-1&by=role&at=${encodeURIComponent(before)}`);
-    await answer.getByText('not recorded: paths are known of now alone').waitFor();
-    await page.getByText('These are of now').waitFor();
+    await answer.getByText('not recorded: paths are known only for now').waitFor();
+    await page.getByText('These are the assertions of now').waitFor();
     await page.getByText('8 groups: 122 of 342').waitFor();
     expect(dashboard.complaints).toEqual([]);
   });

@@ -32,7 +32,7 @@ describe.skipIf(!hasBrowser)('a control plane that is restarted under an open pa
     await using dashboard = await openDashboard(browser, before);
     const { page } = dashboard;
     await dashboard.signIn('admin', OWN_PASSWORD);
-    await page.getByRole('link', { name: 'Peers' }).click();
+    await page.getByRole('link', { name: 'Network', exact: true }).click();
     await page.getByRole('link', { name: 'web-1' }).waitFor();
     await page.getByRole('status').filter({ hasText: 'live' }).waitFor();
 
@@ -41,7 +41,7 @@ describe.skipIf(!hasBrowser)('a control plane that is restarted under an open pa
     await page.getByRole('button', { name: 'Search or go to' }).click();
     await page.getByRole('option', { name: /^Review/ }).click();
     await page.getByRole('alert').filter({ hasText: 'This page could not be read' }).waitFor();
-    await page.getByRole('link', { name: 'Peers' }).click();
+    await page.getByRole('link', { name: 'Network', exact: true }).click();
     await page.getByRole('alert').filter({ hasText: 'The control plane does not answer' }).first().waitFor();
 
     await using after = await startHarness({ directory, env });

@@ -13,6 +13,16 @@ const INTENT = 'let role=web reach role=db on port 5432';
 const CARD = { role: 'db', 'compliance.scope': 'cde' };
 
 /** Two web servers and a database with cardholder data; what an agent and an operator ask for waits. */
+/** The height of the lowest text of the picture, CSS pixels, and how many texts lie on one before them. */
+const TEXTS = `(() => {
+  const all = [...document.querySelectorAll('.effect-graph text')].map((text) => text.getBoundingClientRect());
+  const isOn = (a, b) => a.top < b.bottom && b.top < a.bottom && a.left < b.right && b.left < a.right;
+  return {
+    lowest: Math.min(...all.map(({ height }) => height)),
+    overlapping: all.filter((one, index) => all.slice(0, index).some((other) => isOn(one, other))).length,
+  };
+})()`;
+
 async function startScene() {
   const harness = await startHarness();
   const { workspace, token: first } = await harness.workspace();
@@ -77,8 +87,8 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
     const id = await scene.ask(scene.agent);
     await using dashboard = await openAs('olga', `prod/review/${id}`);
     const { page, change } = dashboard;
-    await change.getByText('Reaches at most: role=web on TCP 443').waitFor();
-    await change.getByText('for whom answers admin').waitFor();
+    await change.getByText('Can reach: role=web on TCP 443').waitFor();
+    await change.getByText('on behalf of admin').waitFor();
     const opens = change.getByRole('region', { name: 'Opens' });
     await opens.getByText('role=web (2 peers)').click();
     await opens.getByText(/web-2 →\s*to orders-db/).waitFor();
@@ -88,8 +98,12 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
     expect(await checks.getByRole('link', { name: 'db-never-to-web' }).count()).toBe(0);
     await checks.getByText('PCI 1.2.5').first().waitFor();
     await checks.getByText(/PCI DSS: \d+ controls still pass/).waitFor();
-    await change.getByText('You did not ask for it').waitFor();
-    await change.getByText('As a picture').click();
+    await change.getByText('You did not request this change').waitFor();
+    await page.setViewportSize({ width: 1280, height: 800 });
+    for (const name of [/^Approve/, 'Reject', 'Request changes']) {
+      const box = await change.getByRole('button', { name }).boundingBox();
+      expect(box && box.y + box.height).toBeLessThanOrEqual(800);
+    }
     await change.getByRole('img', { name: /^Opens: role=web \(2 peers\) to orders-db, TCP 5432\./ }).waitFor();
     await change.getByRole('link', { name: 'History of orders-db' }).click();
     await page.getByRole('heading', { name: 'Time' }).waitFor();
@@ -124,11 +138,11 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
 
     // Undone as a plan, which waits for somebody else in its turn.
     await change.getByRole('button', { name: 'Undo' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Put it back' });
-    await dialog.getByRole('button', { name: 'Put it back', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Revert' });
+    await dialog.getByRole('button', { name: 'Revert', exact: true }).click();
     await page.getByRole('status').filter({ hasText: 'It waits for approval.' }).waitFor();
     await change.getByText('so another person has to approve it').waitFor();
-    await change.getByText('Others who may: ').waitFor();
+    await change.getByText('Other approvers: ').waitFor();
     await page.waitForURL(/\/review\/wf_/);
     const undoing = new URL(page.url()).hash.split('/').at(-1) ?? '';
     const done = await scene.harness.api('POST', `/api/v1/workflows/${undoing}/approve`, { ...scene.own, body: {} });
@@ -205,13 +219,13 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
     await scene.post(scene.own, '/api/v1/assertions', shut);
     await using dashboard = await openAs('olga', `prod/review/${id}`);
     const { page, change } = dashboard;
-    await change.getByText('It cannot be approved as it would be now').waitFor();
+    await change.getByText('This change cannot be approved as it is now').waitFor();
     await change.getByText('The change would break the assertion shut').waitFor();
     await change.getByRole('region', { name: 'Checks' }).getByText('2 of 3 assertions hold after it').waitFor();
     expect(await page.getByRole('button', { name: /^Approve: / }).isDisabled()).toBe(true);
     await change.getByRole('link', { name: 'Plan it again' }).click();
-    await page.getByRole('heading', { name: 'Change by intent' }).waitFor();
-    expect(await page.getByLabel('What should be so?').inputValue()).toBe(INTENT);
+    await page.getByRole('heading', { name: 'New change' }).waitFor();
+    expect(await page.getByLabel('What do you want to change?').inputValue()).toBe(INTENT);
     expect(dashboard.complaints).toEqual([]);
     await scene.harness.api('DELETE', '/api/v1/assertions/shut', scene.own);
     await scene.harness.api('POST', `/api/v1/workflows/${id}/reject`, { ...scene.own, body: {} });
@@ -226,7 +240,7 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
     const { page, change } = dashboard;
     await page.getByText('Pick a change on the left').waitFor();
     await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keys' }).getByText('to the button that asks back').waitFor();
+    await page.getByRole('dialog', { name: 'Keys' }).getByText('go to Request changes').waitFor();
     await page.keyboard.press('Escape');
     await page.keyboard.press('j');
     await page.getByRole('button', { name: /^Approve: / }).waitFor();
@@ -245,9 +259,9 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
     await page.keyboard.press('Enter');
     expect((await scene.workflow(before ?? '')).status).toBe('pending');
     await page.keyboard.press('Tab');
-    await tabTo(page, page.getByRole('button', { name: 'Ask back' }));
+    await tabTo(page, page.getByRole('button', { name: 'Request changes' }));
     await page.keyboard.press('Enter');
-    await page.getByRole('status').filter({ hasText: 'It is sent back with your question.' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'The change is sent back with your note.' }).waitFor();
     expect(await scene.workflow(before ?? '')).toMatchObject({
       ...{ status: 'rejected', reviewedBy: 'user:olga' },
       note: expect.stringContaining('Which port do you need?'),
@@ -259,7 +273,7 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
     await page.getByRole('heading', { name: 'Review' }).focus();
     await page.keyboard.press('q');
     await page.keyboard.press('Enter');
-    await change.getByText('Write your question in the note').waitFor();
+    await change.getByText('Write in the note what should change').waitFor();
     await page.getByRole('heading', { name: 'Review' }).focus();
     await page.keyboard.press('a');
     await page.keyboard.press('Enter');
@@ -330,7 +344,7 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
     const { page, change } = dashboard;
     await change.getByText('that needs workflows:approve').waitFor();
     await change.getByRole('region', { name: 'Checks' }).waitFor();
-    expect(await page.getByRole('button', { name: /^Approve|Reject|Ask back/ }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: /^Approve|Reject|Request changes/ }).count()).toBe(0);
     expect(dashboard.complaints).toEqual([]);
   });
 
@@ -348,6 +362,11 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
     await page.getByRole('region', { name: 'Checks' }).waitFor();
     await page.evaluate(`for (const each of document.querySelectorAll('article details')) each.open = true`);
     expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole('img', { name: /^Opens:/ }).waitFor();
+    const { lowest, overlapping } = (await page.evaluate(TEXTS)) as { lowest: number; overlapping: number };
+    // As high as text of 12 px is, in a picture that is not shrunk.
+    expect(lowest).toBeGreaterThanOrEqual(12);
+    expect(overlapping).toBe(0);
     const isCut = `document.documentElement.scrollWidth > document.documentElement.clientWidth`;
     expect(await page.evaluate(isCut)).toBe(false);
     expect(dashboard.complaints).toEqual([]);

@@ -16,20 +16,18 @@ test('a policy is told as a sentence for each rule', () => {
   };
   expect(sentencesOf(spec)).toEqual([
     'Allows web-1, web-2 → role=db on TCP 5432',
-    'Allows 203.0.113.0/24 but not 203.0.113.8/29 → role=db on everything',
+    'Allows 203.0.113.0/24 except 203.0.113.8/29 → role=db on everything',
     'Allows role=db → anyone on everything',
   ]);
 });
 
 test('a policy without rules says what it closes, and everyone is told from peers', () => {
   const base = { action: 'DENY', peerSelector: {} } as const;
-  expect(sentencesOf(base)).toEqual(['Closes every peer both ways: nothing but what policies allow']);
-  expect(sentencesOf({ ...base, action: 'ALLOW', ingress: [] })).toEqual([
-    'Closes what comes to every peer: nothing but what policies allow',
-  ]);
+  expect(sentencesOf(base)).toEqual(['Default deny for every peer, ingress and egress']);
+  expect(sentencesOf({ ...base, action: 'ALLOW', ingress: [] })).toEqual(['Default deny for every peer, ingress']);
   const everyone = { from: ['*' as const, { peerSelector: { notPeers: ['a'] } }] };
   expect(sentencesOf({ ...base, ingress: [everyone, { from: [{ peerSelector: { notPeers: ['a'] } }] }] })).toEqual([
     'Denies anyone → every peer on everything',
-    'Denies every peer but not a → every peer on everything',
+    'Denies every peer except a → every peer on everything',
   ]);
 });

@@ -82,16 +82,16 @@ describe.skipIf(!hasBrowser)('settings on the dashboard', () => {
     await page.getByRole('link', { name: 'Settings' }).click();
     await page.getByRole('link', { name: 'People' }).click();
     await page.getByText('Add a member').click();
-    const form = page.locator('form').filter({ hasText: 'The exact user name' });
+    const form = page.locator('form').filter({ hasText: 'Exact user name' });
     await form.getByLabel('User name').fill('pat');
     await form.getByLabel('Role').selectOption('auditor');
     await form.getByRole('button', { name: 'Add member' }).click();
-    await said(dashboard, 'pat is auditor now.');
+    await said(dashboard, 'pat is now auditor.');
     await press(dashboard, 'Change role pat');
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Role of pat').selectOption('operator');
     await dialog.getByRole('button', { name: 'Change role' }).click();
-    await said(dashboard, 'pat is operator now.');
+    await said(dashboard, 'pat is now operator.');
     await press(dashboard, 'Remove pat');
     const remove = dialog.getByRole('button', { name: 'Remove' });
     expect(await remove.isDisabled()).toBe(true);
@@ -101,6 +101,23 @@ describe.skipIf(!hasBrowser)('settings on the dashboard', () => {
     await page.getByRole('button', { name: 'Change role pat' }).waitFor({ state: 'detached' });
     const { body } = await harness.api('GET', `/api/v1/workspaces/${workspace}/members`, await session());
     expect(body.items.map(({ username }: { username: string }) => username)).toEqual(['admin', 'kim', 'olga', 'vic']);
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('on a phone no button of a table is cut', async () => {
+    await using dashboard = await openDashboard(browser, harness, { width: 390 });
+    const { page } = dashboard;
+    await dashboard.go('prod/settings/people');
+    await dashboard.signIn('admin', OWN_PASSWORD);
+    await page
+      .getByRole('region', { name: 'Members' })
+      .getByRole('button', { name: /^Remove/ })
+      .first()
+      .waitFor();
+    const cut = `[...document.querySelectorAll('td')]
+      .filter((cell) => cell.querySelector('button') && cell.scrollWidth > cell.clientWidth)
+      .map((cell) => cell.textContent)`;
+    expect(await page.evaluate(cut)).toEqual([]);
     expect(dashboard.complaints).toEqual([]);
   });
 
@@ -171,7 +188,7 @@ describe.skipIf(!hasBrowser)('settings on the dashboard', () => {
     expect(new Set(codes).size).toBe(10);
     expect(await page.locator('body').textContent()).not.toContain(secret);
     read.resolve();
-    await page.getByRole('button', { name: 'I have kept them' }).click();
+    await page.getByRole('button', { name: 'I stored them' }).click();
     await page.getByText('10 recovery codes left.').waitFor();
     expect(await page.locator('body').textContent()).not.toContain(codes[0]);
     await page.getByText('Remove the second factor').first().click();
@@ -179,7 +196,7 @@ describe.skipIf(!hasBrowser)('settings on the dashboard', () => {
     await form.getByLabel('Your password').fill(OWN_PASSWORD);
     await form.getByLabel('Code of the app').fill(codes[0] ?? '');
     await page.keyboard.press('Enter');
-    await page.getByText('None. A password alone signs you in.').waitFor();
+    await page.getByText('Off. Your password alone signs you in.').waitFor();
     expect(dashboard.complaints).toEqual([]);
   });
 
@@ -193,18 +210,18 @@ describe.skipIf(!hasBrowser)('settings on the dashboard', () => {
     await dashboard.signIn('kim', before);
     await dashboard.go('prod/settings/account');
     await page.getByText('Change password').first().click();
-    const form = page.locator('form').filter({ hasText: 'once more' });
+    const form = page.locator('form').filter({ hasText: 'Repeat new password' });
     await form.getByLabel('Current password').fill(before);
     await form.getByLabel(/^New password8/).fill(next);
-    await form.getByLabel('once more').fill('the third of kim 43');
+    await form.getByLabel('Repeat new password').fill('the third of kim 43');
     await page.keyboard.press('Enter');
-    await form.getByRole('alert').filter({ hasText: 'differ' }).waitFor();
-    await form.getByLabel('once more').fill(next);
+    await form.getByRole('alert').filter({ hasText: 'do not match' }).waitFor();
+    await form.getByLabel('Repeat new password').fill(next);
     await page.keyboard.press('Enter');
     await said(dashboard, 'The password is changed.');
     const elsewhere = await harness.login('kim', next);
     await dashboard.go('prod/settings/people');
-    await page.getByRole('heading', { name: 'Members of this workspace' }).waitFor();
+    await page.getByRole('heading', { name: 'Members' }).waitFor();
     await dashboard.go('prod/settings/account');
     const meOf = async () => (await harness.api('GET', '/api/v1/users/me', { token: elsewhere })).status;
     expect(await meOf()).toBe(200);
@@ -220,14 +237,14 @@ describe.skipIf(!hasBrowser)('settings on the dashboard', () => {
     await using dashboard = await open();
     const { page } = dashboard;
     await dashboard.go('prod/settings/tokens');
-    await page.getByText('You have no API token here.').waitFor();
-    await page.getByText('Make an API token').click();
+    await page.getByText('No API tokens.').waitFor();
+    await page.getByText('Create an API token').click();
     await page.getByLabel('Name').fill(HOSTILE);
-    await page.getByLabel('What it may do').selectOption('own');
-    await page.getByRole('button', { name: 'Make token' }).click();
+    await page.getByLabel('Permissions').selectOption('own');
+    await page.getByRole('button', { name: 'Create token' }).click();
     await page.getByRole('alert').filter({ hasText: 'Choose at least one.' }).waitFor();
-    await page.getByLabel('see the network').check();
-    await page.getByRole('button', { name: 'Make token' }).click();
+    await page.getByLabel('see peers, policies and who reaches whom').check();
+    await page.getByRole('button', { name: 'Create token' }).click();
     const dialog = page.getByRole('dialog');
     const token = ((await dialog.locator('pre').textContent()) ?? '').trim();
     const peers = () => harness.api('GET', '/api/v1/peers', { token, workspace });
@@ -236,10 +253,10 @@ describe.skipIf(!hasBrowser)('settings on the dashboard', () => {
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await expect.poll(() => page.content()).not.toContain(token);
-    await page.getByRole('cell', { name: 'see the network', exact: true }).waitFor();
+    await page.getByRole('cell', { name: 'see peers, policies and who reaches whom', exact: true }).waitFor();
     await press(dashboard, `Revoke ${HOSTILE}`);
     await dialog.getByRole('button', { name: 'Revoke' }).click();
-    await page.getByText('You have no API token here.').waitFor();
+    await page.getByText('No API tokens.').waitFor();
     expect((await peers()).status).toBe(401);
     expect(dashboard.complaints).toEqual([]);
   });
@@ -253,11 +270,11 @@ describe.skipIf(!hasBrowser)('settings on the dashboard', () => {
     const { page } = dashboard;
     await dashboard.go('spare/settings/workspace');
     await page.getByLabel('New devices wait for approval').check();
-    await page.getByLabel('Who approves shows a code').check();
-    await page.getByLabel('Who asked may approve it themselves').selectOption('no');
-    await page.getByLabel('Carry out without a person').selectOption('critical');
-    await page.getByText('Agents change the network without anybody who looks.').waitFor();
-    await page.getByLabel('Carry out without a person').selectOption('low');
+    await page.getByLabel('Require a 2FA code').check();
+    await page.getByLabel('Requesters may approve their own changes').selectOption('no');
+    await page.getByLabel('Apply without approval').selectOption('critical');
+    await page.getByText('Agents change the network without review.').waitFor();
+    await page.getByLabel('Apply without approval').selectOption('low');
     // What is typed below stays while this is saved and read again.
     await page.getByLabel('Labels of peers with cardholder data').fill('zone');
     const save = page.getByRole('button', { name: 'Save' }).nth(1);
@@ -294,14 +311,14 @@ describe.skipIf(!hasBrowser)('settings on the dashboard', () => {
     await using dashboard = await open();
     const { page } = dashboard;
     await dashboard.go('prod/settings/webhooks');
-    await page.getByText('No webhook yet.').waitFor();
-    await page.getByText('Make a webhook').click();
+    await page.getByText('No webhooks yet.').waitFor();
+    await page.getByText('New webhook').click();
     await page.getByLabel('URL').fill('https://127.0.0.1/hook');
-    await page.getByRole('button', { name: 'Make webhook' }).click();
+    await page.getByRole('button', { name: 'Create webhook' }).click();
     await page.getByRole('alert').waitFor();
     await page.getByLabel('URL').fill('https://hooks.invalid/mesh');
     await page.getByLabel('Description').fill(HOSTILE);
-    await page.getByRole('button', { name: 'Make webhook' }).click();
+    await page.getByRole('button', { name: 'Create webhook' }).click();
     const dialog = page.getByRole('dialog', { name: 'Signing secret' });
     const secret = ((await dialog.locator('pre').textContent()) ?? '').trim();
     expect(secret).toMatch(/^whsec_/);
@@ -313,14 +330,14 @@ describe.skipIf(!hasBrowser)('settings on the dashboard', () => {
     await press(dashboard, 'webhook.test');
     await page.getByRole('dialog').getByText('"type": "webhook.test"').waitFor();
     await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: 'Rotate the secret' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Rotate the secret' }).click();
+    await page.getByRole('button', { name: 'Rotate secret' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click();
     expect(await dialog.locator('pre').textContent()).not.toContain(secret);
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByLabel(`Type ${HOSTILE} to confirm`).fill(HOSTILE);
     await page.keyboard.press('Enter');
-    await page.getByText('No webhook yet.').waitFor();
+    await page.getByText('No webhooks yet.').waitFor();
     expect(dashboard.complaints).toEqual([]);
   });
 
@@ -336,13 +353,13 @@ describe.skipIf(!hasBrowser)('settings on the dashboard', () => {
     const tabs = page.getByRole('navigation', { name: 'Settings' }).getByRole('link');
     expect(await tabs.allTextContents()).toEqual(['My account', 'People', 'API tokens', 'Workspace', 'System']);
     expect(await page.getByText('Add a member').count()).toBe(0);
-    expect(await page.getByText('Accounts of this installation').count()).toBe(0);
+    expect(await page.getByRole('heading', { name: 'Accounts' }).count()).toBe(0);
     expect(await page.getByRole('button', { name: /Change role|Remove/ }).count()).toBe(0);
     await dashboard.go('prod/settings/workspace');
-    await page.getByText('Only an administrator of the workspace changes these.').waitFor();
+    await page.getByText('Only workspace administrators can change these settings.').waitFor();
     expect(await page.getByRole('button', { name: /Save|Delete/ }).count()).toBe(0);
     await dashboard.go('prod/settings/webhooks');
-    await page.getByRole('heading', { name: 'Who you are' }).waitFor();
+    await page.getByRole('heading', { name: 'Profile' }).waitFor();
     expect(dashboard.complaints).toEqual([]);
   });
 });

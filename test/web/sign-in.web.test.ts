@@ -47,7 +47,7 @@ describe.skipIf(!hasBrowser)('signing in on the dashboard', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Home' }).waitFor();
 
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await dashboard.signOut();
     await dashboard.signIn('admin', OWN_PASSWORD);
     await field.fill(recoveryCodes[0] ?? '');
     await page.keyboard.press('Enter');
@@ -63,7 +63,6 @@ describe.skipIf(!hasBrowser)('signing in on the dashboard', () => {
     await using dashboard = await openDashboard(browser, harness);
     const { page } = dashboard;
     await dashboard.signIn('admin', INITIAL_PASSWORD);
-    await page.getByLabel('Current password').fill(INITIAL_PASSWORD);
     await page.getByLabel('New password').fill(OWN_PASSWORD);
     await page.getByRole('button', { name: 'Change password' }).click();
     await page.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
@@ -74,8 +73,8 @@ describe.skipIf(!hasBrowser)('signing in on the dashboard', () => {
     await page.getByLabel('Code of the app').fill(codeOf(secret));
     await page.keyboard.press('Enter');
     await page.getByRole('region', { name: 'Recovery codes' }).waitFor();
-    await page.getByRole('button', { name: 'I have kept them' }).click();
-    await page.getByRole('heading', { name: 'Make the first workspace' }).waitFor();
+    await page.getByRole('button', { name: 'I stored them' }).click();
+    await page.getByRole('heading', { name: 'Setup' }).waitFor();
     expect(dashboard.complaints).toEqual([]);
   });
 
@@ -99,7 +98,7 @@ describe.skipIf(!hasBrowser)('signing in on the dashboard', () => {
     const stored = await page.evaluate('JSON.stringify([{ ...sessionStorage }, { ...localStorage }])');
     expect(stored).toBe('[{},{"mesh-session-kept":"yes"}]');
 
-    await page.getByRole('button', { name: 'Sign out' }).click();
+    await dashboard.signOut();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect(await page.context().cookies()).toEqual([]);
     await page.reload();
@@ -112,7 +111,7 @@ describe.skipIf(!hasBrowser)('signing in on the dashboard', () => {
     await using dashboard = await openDashboard(browser, harness);
     const { page } = dashboard;
     await dashboard.signIn('admin', OWN_PASSWORD);
-    await page.getByRole('link', { name: 'Peers', exact: true }).click();
+    await page.getByRole('link', { name: 'Network', exact: true }).click();
     await page.getByLabel('Search peers').fill('db-1');
     const token = await harness.login('admin', OWN_PASSWORD);
     const body = { oldPassword: OWN_PASSWORD, newPassword: `${OWN_PASSWORD} again` };
@@ -156,7 +155,7 @@ describe.skipIf(!hasBrowser)('signing in on the dashboard', () => {
     const side = page.getByRole('navigation', { name: 'Pages' });
     await Promise.all([
       page.waitForRequest((request) => isList(new URL(request.url()))),
-      side.getByText('Peers').click(),
+      side.getByText('Network').click(),
     ]);
     const token = await harness.login('admin', OWN_PASSWORD);
     const body = { oldPassword: OWN_PASSWORD, newPassword: `${OWN_PASSWORD} again` };

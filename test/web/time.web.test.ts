@@ -30,29 +30,34 @@ describe.skipIf(!hasBrowser)('the time on the dashboard', () => {
     await using dashboard = await open('prod/time');
     const { page } = dashboard;
     const deleted = row(page, 'policy web-to-db deleted');
-    await deleted.getByText('user:admin').waitFor();
+    await deleted.getByText('admin', { exact: true }).waitFor();
     expect(await deleted.textContent()).toMatch(/Closes.*role=web \(2 peers\).*orders-db.*TCP 5432.*2 pairs/);
-    await row(page, 'policy allow-ops-to-db-5432 created').getByText('approved by user:admin').waitFor();
-    await row(page, 'policy build-to-db ended').getByText('time ran out').waitFor();
+    const approved = row(page, 'policy allow-to-db created');
+    await approved.getByRole('heading').click();
+    await approved.getByText('Approved by admin').waitFor();
+    await row(page, 'policy build-to-db ended').getByText('expiry').waitFor();
+    const burst = row(page, '5 peers joined');
+    await burst.getByText('web-1, web-2, orders-db, build-7, ada-laptop').click();
+    await burst.getByRole('heading', { name: 'peer web-1 created' }).waitFor();
 
     await page.getByText(/^\d+ changes of peers, policies, networks and agents$/).waitFor();
     await page.getByLabel('Kind').selectOption('Policies');
-    await page.getByRole('heading', { name: 'peer web-1 created' }).waitFor({ state: 'detached' });
-    await page.getByLabel('Name of what changed').fill('web-to-db');
-    await page.getByLabel('Name of what changed').press('Enter');
-    await page.getByText('2 changes').waitFor();
+    await page.getByRole('heading', { name: '5 peers joined' }).waitFor({ state: 'detached' });
+    await page.getByLabel('Resource name').fill('web-to-db');
+    await page.getByLabel('Resource name').press('Enter');
+    await page.getByRole('status').getByText('2 changes').waitFor();
     expect(page.url()).toContain('kind=MeshPolicy&name=web-to-db');
 
-    await row(page, 'policy web-to-db created').getByRole('button', { name: 'As of then' }).click();
+    await row(page, 'policy web-to-db created').getByRole('button', { name: 'View this moment' }).click();
     await page
       .getByRole('banner')
       .getByText(/^As of /)
       .waitFor();
-    await page.getByRole('link', { name: 'Peers' }).last().click();
+    await page.getByRole('link', { name: 'Network', exact: true }).click();
     await page.getByRole('heading', { name: 'Peers' }).waitFor();
     expect(at(page)).toMatch(/Z$/);
     expect(page.url()).not.toContain('from=');
-    await page.getByRole('navigation').getByRole('link', { name: 'Review' }).click();
+    await page.getByRole('link', { name: 'Review' }).click();
     await page.getByText('This page has no past').waitFor();
     await page.getByRole('button', { name: 'Back to now' }).click();
     await page.getByText('This page has no past').waitFor({ state: 'detached' });
@@ -78,14 +83,14 @@ describe.skipIf(!hasBrowser)('the time on the dashboard', () => {
     await control.click();
     const field = page.getByLabel(/^Date and time/);
     await field.fill('2999-01-01T00:00:00');
-    await page.getByText('This lies ahead').waitFor();
-    expect(await page.getByRole('button', { name: 'Look at this time' }).isDisabled()).toBe(true);
+    await page.getByText('Choose a time in the past.').waitFor();
+    expect(await page.getByRole('button', { name: 'View this time' }).isDisabled()).toBe(true);
     const wanted = new Date(Date.now() - 3_600_000);
     wanted.setMilliseconds(0);
     const local = new Date(wanted.getTime() - wanted.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
     await field.fill(local);
     await page.getByText(wanted.toISOString().replace('.000', '')).waitFor();
-    await page.getByRole('button', { name: 'Look at this time' }).click();
+    await page.getByRole('button', { name: 'View this time' }).click();
     await expect.poll(() => at(page)).toBe(wanted.toISOString());
     expect(dashboard.complaints).toEqual([]);
   });
@@ -94,18 +99,21 @@ describe.skipIf(!hasBrowser)('the time on the dashboard', () => {
     await using dashboard = await open('prod/time?view=compare');
     const { page } = dashboard;
     const rangeOf = () => /from=[^&]+&to=[^&]+/.exec(page.url())?.[0];
-    await page.getByText('The range begins before the history does').waitFor();
+    await page.getByText('The range begins before the history').waitFor();
     await page.getByRole('button', { name: /^Range/ }).click();
     await page.getByRole('button', { name: 'Last hour' }).click();
-    await page.getByText('Who may reach whom is the same').waitFor();
+    await page.getByText('Reachability is the same').waitFor();
     const chosen = rangeOf();
     expect(chosen).toBeDefined();
     await page.getByRole('button', { name: 'Changes', exact: true }).click();
     await page.getByRole('button', { name: 'Last 7 days' }).click();
-    await page.getByText(/^1[01] changes/).waitFor();
+    await page
+      .getByRole('status')
+      .getByText(/^1[01] changes/)
+      .waitFor();
     expect(rangeOf()).not.toBe(chosen);
 
-    await row(page, 'policy web-to-db deleted').getByRole('button', { name: 'As of then' }).click();
+    await row(page, 'policy web-to-db deleted').getByRole('button', { name: 'View this moment' }).click();
     await page.getByRole('button', { name: 'Compare from here' }).click();
     const closes = page.locator('section.closes');
     await closes.getByText('TCP 5432').first().waitFor();
@@ -134,10 +142,10 @@ describe.skipIf(!hasBrowser)('the time on the dashboard', () => {
     await page.getByRole('button', { name: 'Play' }).waitFor();
     await page.getByRole('button', { name: /^Time that is looked at/ }).focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Look at another time' }).waitFor();
+    await page.getByRole('heading', { name: 'View another time' }).waitFor();
     await page.getByRole('button', { name: 'An hour ago' }).waitFor();
     await page.keyboard.press('Escape');
-    await page.getByRole('heading', { name: 'Look at another time' }).waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'View another time' }).waitFor({ state: 'detached' });
     expect(dashboard.complaints).toEqual([]);
   });
 
@@ -174,7 +182,7 @@ describe.skipIf(!hasBrowser)('the time on the dashboard', () => {
     await page.getByText('The network has changed since this range ended.').waitFor();
     expect(await row(page, 'policy late created').count()).toBe(0);
     await page.getByRole('button', { name: 'Show up to now' }).click();
-    await row(page, 'policy late created').getByText('Opens and closes nothing.').waitFor();
+    await row(page, 'policy late created').getByText('no connection changes').waitFor();
     await harness.api('DELETE', '/api/v1/policies/late', { ...place, body: {} });
     expect(dashboard.complaints).toEqual([]);
   });
@@ -183,7 +191,7 @@ describe.skipIf(!hasBrowser)('the time on the dashboard', () => {
     await using dashboard = await open('prod/time', 'vera');
     const { page } = dashboard;
     await row(page, 'policy web-to-db deleted').waitFor();
-    expect(await page.getByRole('button', { name: 'Put it back' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Revert' }).count()).toBe(0);
     expect(dashboard.complaints).toEqual([]);
   });
 
@@ -192,7 +200,7 @@ describe.skipIf(!hasBrowser)('the time on the dashboard', () => {
     const { page } = dashboard;
     await page.getByRole('heading', { name: 'Peers' }).waitFor();
     await dashboard.go('prod/time');
-    await page.getByRole('button', { name: /^Put it back: policy web-to-db deleted/ }).click();
+    await page.getByRole('button', { name: /^Revert: policy web-to-db deleted/ }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('web-1, web-2').waitFor();
     await page.goBack();
@@ -208,16 +216,16 @@ describe.skipIf(!hasBrowser)('the time on the dashboard', () => {
   test('a change is put back as a plan that is approved, and the approval is undone in its turn', async () => {
     await using dashboard = await open('prod/time');
     const { page } = dashboard;
-    await page.getByRole('button', { name: /^Put it back: policy web-to-db deleted/ }).click();
+    await page.getByRole('button', { name: /^Revert: policy web-to-db deleted/ }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('web-1, web-2').waitFor();
-    await dialog.getByRole('button', { name: 'Put it back', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Revert', exact: true }).click();
     const change = page.getByRole('article');
     await change.getByRole('button', { name: /^Approve: / }).click();
     const message = page.getByRole('status').filter({ hasText: 'The change is executed.' });
     await message.getByRole('button', { name: 'Undo' }).click();
     await dialog.getByText('delete MeshPolicy').waitFor();
-    await dialog.getByRole('button', { name: 'Put it back', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Revert', exact: true }).click();
     await change.getByRole('button', { name: /^Approve: / }).click();
     await message.waitFor();
     const token = await harness.owner();

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { curvesOf, distanceTo, pointAt } from '../../web/src/pages/topology/curves.ts';
+import { huesOf } from '../../web/src/pages/topology/hues.ts';
 import { layOut } from '../../web/src/pages/topology/layout.ts';
 import { graphOf } from '../../web/src/pages/topology/model.ts';
 import { digestOf } from '../../web/src/pages/topology/places.ts';
@@ -61,4 +63,52 @@ test('a layout that nobody waits for any more is given up', async () => {
   const graph = graphOf(summaryOf(12), undefined, null);
   const known = new Map();
   await expect(layOut(graph, known, undefined, AbortSignal.abort())).rejects.toThrow();
+});
+
+test('a line bends around a node that stands in its way, and is straight where none does', () => {
+  const graph = graphOf(summaryOf(3), undefined, null);
+  const row = new Map(graph.nodes.map(({ key }, index) => [key, { x: index * 200, y: 0 }]));
+  const [first, middle, last] = graph.nodes;
+  const lineOf = (places: typeof row) => {
+    const edge = graph.edges.find(({ a, b }) => a === first && b === last);
+    return curvesOf(graph, places).get(edge?.key ?? '') ?? expect.fail();
+  };
+  const bent = lineOf(row);
+  expect(distanceTo(bent, { x: 200, y: 0 })).toBeGreaterThan(middle?.radius ?? 0);
+  expect(pointAt(bent, 0.5).x).toBeCloseTo(200);
+  const aside = new Map(row).set(middle?.key ?? '', { x: 200, y: 300 });
+  expect(lineOf(aside)).toEqual({
+    from: { x: (first?.radius ?? 0) + 2, y: 0 },
+    to: { x: 398 - (last?.radius ?? 0), y: 0 },
+    control: undefined,
+  });
+});
+
+test('no line of a small network crosses a node, and it stands in an oblong of the whole height', async () => {
+  const chain = summaryOf(7);
+  const cells = chain.cells.filter(({ src, dst }) => dst === src + 1 || (src === 0 && dst === 6) || dst === src + 2);
+  const graph = graphOf({ ...chain, cells }, undefined, null);
+  const places = await layOut(graph, new Map(), undefined, new AbortController().signal);
+  const curves = curvesOf(graph, places);
+  const crossed = graph.edges.flatMap(({ key, a, b }) => {
+    const curve = curves.get(key) ?? expect.fail();
+    const others = graph.nodes.filter((node) => node !== a && node !== b);
+    return others.filter((node) => distanceTo(curve, places.get(node.key) ?? expect.fail()) < node.radius);
+  });
+  expect(crossed).toEqual([]);
+  const [xs, ys] = [[...places.values()].map(({ x }) => x), [...places.values()].map(({ y }) => y)];
+  const sizeOf = (values: readonly number[]) => Math.max(...values) - Math.min(...values);
+  expect(sizeOf(ys) / sizeOf(xs)).toBeGreaterThan(0.3);
+});
+
+test('each group has a hue of its own, which it keeps while others come, and peers that stand alone have that of their group', () => {
+  const label = (name: string) => ({ kind: 'label', name }) as const;
+  const few = huesOf(['web', 'db', 'api'].map(label));
+  expect(new Set(few.values()).size).toBe(3);
+  const many = huesOf([...'abcdefgh'].map(label));
+  expect(new Set(many.values()).size).toBe(8);
+  expect(huesOf([...'abcdefgh', 'zz'].map(label))).toEqual(new Map([...many, ['label zz', expect.any(Number)]]));
+  expect(huesOf([{ kind: 'outside', name: 'outside' }]).size).toBe(0);
+  const { nodes } = graphOf(summaryOf(2), undefined, null, 'label web');
+  expect(nodes.map(({ hue }) => hue)).toEqual(Array(2).fill(huesOf([label('web')]).get('label web')));
 });

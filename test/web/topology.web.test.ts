@@ -38,7 +38,7 @@ describe.skipIf(!hasBrowser)('topology on the dashboard', () => {
     await page.getByText('1 direct, 1 relayed').waitFor();
     await page
       .getByRole('region', { name: 'Answer: role=api to role=db' })
-      .getByText('8 of 8 pairs may talk.')
+      .getByText('8 of 8 pairs are reachable.')
       .waitFor();
     await page.getByRole('region', { name: 'Answer: role=db to role=api' }).getByText('None of these').waitFor();
     await press('button', 'Back to api');
@@ -46,7 +46,10 @@ describe.skipIf(!hasBrowser)('topology on the dashboard', () => {
     await page.getByRole('button', { name: 'api-3', exact: true }).waitFor();
     await press('button', 'api-1');
     await press('button', 'db');
-    await page.getByRole('region', { name: 'Answer: api-1 to role=db' }).getByText('2 of 2 pairs may talk.').waitFor();
+    await page
+      .getByRole('region', { name: 'Answer: api-1 to role=db' })
+      .getByText('2 of 2 pairs are reachable.')
+      .waitFor();
     await press('button', 'Collapse');
     await page.getByText('24 connections drawn.').waitFor();
     expect(dashboard.complaints).toEqual([]);
@@ -95,6 +98,24 @@ describe.skipIf(!hasBrowser)('topology on the dashboard', () => {
     expect(dashboard.complaints).toEqual([]);
   });
 
+  test('what is pointed at, or has the focus in the list, stands out with its ports until it is left', async () => {
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    await dashboard.go('prod/topology?by=role');
+    await dashboard.signIn('admin', OWN_PASSWORD);
+    await drawn(page);
+    const before = await pictureOf(page);
+    await findSomething(page);
+    await expect.poll(() => pictureOf(page)).not.toBe(before);
+    await page.getByRole('heading', { name: 'Topology' }).hover();
+    await expect.poll(() => pictureOf(page)).toBe(before);
+    await page.getByRole('button', { name: 'db', exact: true }).focus();
+    await expect.poll(() => pictureOf(page)).not.toBe(before);
+    await page.getByRole('button', { name: 'Re-layout' }).focus();
+    await expect.poll(() => pictureOf(page)).toBe(before);
+    expect(dashboard.complaints).toEqual([]);
+  });
+
   test('everything stands where it stood after another visit, when groups open, and at another time', async () => {
     await using dashboard = await openDashboard(browser, harness);
     const { page } = dashboard;
@@ -133,7 +154,7 @@ describe.skipIf(!hasBrowser)('topology on the dashboard', () => {
     });
     await dashboard.go('prod/topology?by=role');
     await page.locator('canvas[aria-busy=true]').waitFor();
-    await page.getByRole('button', { name: 'Place anew' }).click();
+    await page.getByRole('button', { name: 'Re-layout' }).click();
     await expect.poll(async () => Object.keys(await placesOf(page)).length).toBe(13);
     read.resolve();
     await expect.poll(() => placesOf(page)).toEqual(places);

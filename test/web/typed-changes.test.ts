@@ -29,5 +29,5 @@ test('text that is no list of changes says so instead of being sent', () => {
     { action: 'delete', resource: 'MeshPolicy', name: 'a' },
   ]);
   for (const wrong of ['[]', 'action: delete']) expect(changesOf(wrong)).toContain('Write a list of changes');
-  for (const wrong of ['', '- [']) expect(changesOf(wrong)).toContain('no YAML');
+  for (const wrong of ['', '- [']) expect(changesOf(wrong)).toContain('not YAML');
 });

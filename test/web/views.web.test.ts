@@ -27,12 +27,12 @@ type Answer = Awaited<ReturnType<Awaited<ReturnType<typeof connectMcp>>['client'
 const CALLS: readonly (readonly [tool: string, args: Json, shows: string | RegExp])[] = [
   ['plan_network_change', { intent: INTENT }, 'Opens'],
   ['check_connectivity', { src: 'ada-laptop', dst: 'orders-db' }, 'Why'],
-  ['check_connectivity', { dst: 'orders-db' }, /of \d+ pairs may talk/],
-  ['explain_denial', { src: 'web-1', dst: 'orders-db', port: 5432 }, 'What would open it'],
+  ['check_connectivity', { dst: 'orders-db' }, /of \d+ pairs are reachable/],
+  ['explain_denial', { src: 'web-1', dst: 'orders-db', port: 5432 }, 'How to allow it'],
   ['check_connectivity_at', { src: 'web-1', dst: 'orders-db', at: -12 }, 'Now'],
   ['check_connectivity_at', { src: 'web-1', dst: 'orders-db', from: -24 }, 'MeshPolicy web-to-db'],
-  ['check_connectivity_at', { dst: 'orders-db', from: -24 }, 'Who could reach orders-db'],
-  ['find_cause', { src: 'web-1', dst: 'orders-db', port: 5432, from: -24 }, /The plan plan_\w+ takes it back/],
+  ['check_connectivity_at', { dst: 'orders-db', from: -24 }, 'Peers that could reach orders-db'],
+  ['find_cause', { src: 'web-1', dst: 'orders-db', port: 5432, from: -24 }, /The plan plan_\w+ reverts it/],
 ];
 
 /** Arguments in which a negative number stands for so many hours ago. */
@@ -89,13 +89,13 @@ describe.skipIf(!hasBrowser)('a client with MCP Apps', () => {
     const { plan_id: plan } = told;
     const applied = await show('apply_network_change', { plan_id: plan });
     await using _other = applied.shown;
-    await applied.shown.view.getByText('It waits for a person: nothing has changed yet.').waitFor();
+    await applied.shown.view.getByText('Awaiting approval. Nothing has changed yet.').waitFor();
     await applied.shown.view.getByRole('button', { name: 'Open Review in the browser' }).click();
     await expect.poll(applied.shown.opened).toEqual([applied.told['approval_url']]);
 
     const waiting = await show('get_workflow', { id: applied.told['workflow_id'] });
     await using _third = waiting.shown;
-    await waiting.shown.view.getByText('waits for a person', { exact: true }).waitFor();
+    await waiting.shown.view.getByText('awaiting approval', { exact: true }).waitFor();
     await waiting.shown.view.getByRole('region', { name: 'Opens' }).getByText('TCP 5432').waitFor();
     expect(await waiting.shown.view.getByRole('button').count()).toBe(1);
 
@@ -206,11 +206,11 @@ describe.skipIf(!hasBrowser)('a client with MCP Apps', () => {
     await using refusing = await open('apply_network_change', { refuses: true });
     await refusing.tell({}, answer('https://mesh.test/#/workflows/wf_1'));
     await refusing.view.getByRole('button').click();
-    await refusing.view.getByText('It was not opened. Its address: https://mesh.test/#/workflows/wf_1').waitFor();
+    await refusing.view.getByText('Could not open it. Address: https://mesh.test/#/workflows/wf_1').waitFor();
 
     await using script = await open('apply_network_change');
     await script.tell({}, answer('javascript:alert(1)'));
-    await script.view.getByText('This shows, and changes nothing.').waitFor();
+    await script.view.getByText('awaiting approval', { exact: true }).waitFor();
     expect(await script.view.getByRole('button').count()).toBe(0);
   });
 

@@ -1,6 +1,6 @@
 import { useSignal, useSignalEffect } from '@preact/signals';
 import type { ComponentType } from 'preact';
-import { isSignedIn, lastUser, mustChangePassword, mustEnrol } from './api/session.ts';
+import { initialPassword, isSignedIn, lastUser, mustEnrol } from './api/session.ts';
 import { ChoosePassword } from './pages/sign-in/choose-password.tsx';
 import { SignIn } from './pages/sign-in/sign-in.tsx';
 import { Shell } from './shell.tsx';
@@ -8,13 +8,14 @@ import { Messages } from './ui/message.tsx';
 
 /** A session that ended asks for the password above the page: what was typed below it stays until another person signs in. */
 export function App() {
-  const mayWork = isSignedIn.value && !mustChangePassword.value && !mustEnrol.value;
+  const password = initialPassword.value;
+  const mayWork = isSignedIn.value && password === undefined && !mustEnrol.value;
   const user = lastUser.value;
   return (
     <>
       {!isSignedIn.value && <SignIn />}
-      {isSignedIn.value && mustChangePassword.value && <ChoosePassword />}
-      {isSignedIn.value && !mustChangePassword.value && mustEnrol.value && <EnrolFactor />}
+      {isSignedIn.value && password !== undefined && <ChoosePassword before={password} />}
+      {isSignedIn.value && password === undefined && mustEnrol.value && <EnrolFactor />}
       {user !== undefined && (
         <div key={user} hidden={!mayWork}>
           <Shell />

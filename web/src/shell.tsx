@@ -6,20 +6,24 @@ import { reconnected } from './api/load.ts';
 import { Problem } from './api/problem.ts';
 import { me } from './api/session.ts';
 import { holds, workspace } from './api/workspace.ts';
+import { Icon } from './design/icon.tsx';
+import { Select } from './design/select.tsx';
 import { PutBackHost } from './effect/put-back-host.tsx';
 import { NoWorkspace } from './no-workspace.tsx';
-import { pageOf, titleOf } from './pages/index.tsx';
+import { isOffered, pageOf } from './pages/index.tsx';
+import { titleOf } from './pages/names.ts';
 import { PaletteButton } from './palette/palette.tsx';
+import { PersonMenu } from './person-menu.tsx';
 import { goTo, hrefOf, linkTo, route, setQuery } from './route/route.ts';
-import { Side } from './side.tsx';
-import { texts } from './texts/texts.ts';
+import { SectionTabs, Side } from './side.tsx';
 import { TimeButton } from './time/time-button.tsx';
-import { Account } from './ui/account.tsx';
 import { Brand } from './ui/brand.tsx';
 import { KeysHelp } from './ui/keys-help.tsx';
 import { Page } from './ui/page.tsx';
 import { ProblemNotice } from './ui/problem.tsx';
 import { clockTime, exactTime, shortTime } from './ui/time.tsx';
+
+const LIVE = { live: 'live', connecting: 'connecting', lost: 'connection lost' } as const;
 
 export function Shell() {
   const name = route.value.page || 'home';
@@ -28,13 +32,16 @@ export function Shell() {
     <div class="shell">
       <Top />
       <Side current={name} />
-      <main id="content" class={`main ${entry?.isWide ? 'wide' : ''}`} tabIndex={-1}>
-        {entry && !entry.hasPast && route.value.query.has('at') && (
-          <p class="notice warn no-past">{texts.shell.noPast}</p>
-        )}
-        <LostNotice />
-        <Content name={name} />
-      </main>
+      <div class={`content ${entry?.isWide ? 'wide' : ''}`}>
+        <SectionTabs current={name} />
+        <main id="content" class="main" tabIndex={-1}>
+          {entry && !entry.hasPast && route.value.query.has('at') && (
+            <p class="notice warn no-past">This page has no past: what it shows is now.</p>
+          )}
+          <LostNotice />
+          <Content name={name} />
+        </main>
+      </div>
       <PutBackHost />
       <KeysHelp />
     </div>
@@ -44,7 +51,7 @@ export function Shell() {
 /** On every page: that changes are not told any more, and since when. */
 function LostNotice() {
   if (lostSince.value === undefined) return null;
-  return <p class="notice warn">{texts.live.lostSince(clockTime(lostSince.value))}</p>;
+  return <p class="notice warn">Connection lost since {clockTime(lostSince.value)}. This page may be out of date.</p>;
 }
 
 function skip(event: Event): void {
@@ -59,46 +66,48 @@ function Top() {
   return (
     <header class={`top ${at ? 'past' : ''}`}>
       <a class="button skip" href={location.hash} onClick={skip}>
-        {texts.shell.skip}
+        Skip to content
       </a>
       <a class="brand" href={hrefOf({ workspace: workspace.value?.slug ?? '' })}>
         <Brand />
       </a>
       {all.length > 0 && (
-        <select
-          class="workspace"
-          aria-label={texts.shell.workspace}
+        <Select
+          label="Workspace"
+          isLabelHidden
+          options={all.map(({ slug, displayName }) => ({
+            value: slug,
+            text: displayName === slug ? slug : `${displayName} (${slug})`,
+          }))}
           value={workspace.value?.slug}
-          onChange={({ currentTarget }) => goTo(hrefOf({ workspace: currentTarget.value, page: route.value.page }))}
-        >
-          {all.map(({ slug, displayName }) => (
-            <option key={slug} value={slug}>
-              {displayName === slug ? slug : `${displayName} (${slug})`}
-            </option>
-          ))}
-        </select>
+          change={(slug) => goTo(hrefOf({ workspace: slug, page: route.value.page }))}
+        />
       )}
       <PaletteButton />
       {at && (
         <span class="row">
           <strong title={exactTime(at)}>
-            {texts.shell.asOf(shortTime(at))} <span class="wide-only">{texts.shell.unchangeable}</span>
+            As of {shortTime(at)}. <span class="wide-only">Nothing can be changed here.</span>
           </strong>
-          <span class="small wide-only">{at}</span>
           <button type="button" onClick={() => setQuery({ at: undefined })}>
-            {texts.shell.backToNow}
+            Back to now
           </button>
         </span>
       )}
       <span class="row push">
         {holds('snapshots:read') && <TimeButton />}
-        {workspace.value && (
+        {workspace.value && !at && (
           <span class={`live ${liveState.value}`} role="status">
-            {texts.live[liveState.value]}
+            {LIVE[liveState.value]}
           </span>
         )}
-        <span class="row wide-only">
-          <Account />
+        {isOffered('change') && !at && (
+          <a class="button wide-only" href={linkTo('change')}>
+            <Icon name="plus" /> {titleOf('change')}
+          </a>
+        )}
+        <span class="wide-only">
+          <PersonMenu />
         </span>
       </span>
     </header>
@@ -124,7 +133,7 @@ function Content({ name }: { name: string }) {
         if (isWanted) page.value = { name: asked, Body };
       })
       .catch(() => {
-        if (isWanted) problem.value = new Problem({ ...texts.problem.noPage, code: 'page' });
+        if (isWanted) problem.value = unreadable();
       });
     return () => {
       isWanted = false;
@@ -135,12 +144,24 @@ function Content({ name }: { name: string }) {
     again.value += 1;
   };
   if (!workspace.value) return <NoWorkspace />;
-  if (!entry) return <Instead title={texts.shell.unknownPage} why={texts.shell.unknownPageWhy} />;
+  if (!entry)
+    return <Instead title="No such page" why="There is nothing at this address. Perhaps the link was cut off." />;
   const title = titleOf(name);
   if (entry.scope && !holds(entry.scope)) {
-    return <Instead title={texts.shell.notYours} why={texts.shell.notYoursWhy(title, entry.scope)} />;
+    return (
+      <Instead
+        title="Not shown to your role"
+        why={`${title} needs ${entry.scope}, which your role in this workspace does not hold. An administrator of the workspace can give you a role that does.`}
+      />
+    );
   }
-  if (entry.isPro && edition.value === 'community') return <Instead title={title} why={texts.shell.proOnly} />;
+  if (entry.isPro && edition.value === 'community')
+    return (
+      <Instead
+        title={title}
+        why="This page is part of the Pro edition, and this control plane runs the Community edition. Whoever runs it can start it with MESH_EDITION=pro."
+      />
+    );
   if (problem.value) return <ProblemNotice problem={problem.value} again={reload} />;
   if (page.value?.name !== name) return null;
   const { Body } = page.value;
@@ -153,8 +174,16 @@ function Instead({ title, why }: { title: string; why: string }) {
     <Page title={title}>
       <p class="break">{why}</p>
       <p>
-        <a href={linkTo('')}>{texts.shell.home}</a>
+        <a href={linkTo('')}>Back to Home</a>
       </p>
     </Page>
   );
+}
+
+function unreadable(): Problem {
+  return new Problem({
+    title: 'This page could not be read',
+    detail: 'The control plane does not answer or was updated. Check the connection and try again, or reload the page.',
+    code: 'page',
+  });
 }

@@ -1,12 +1,13 @@
 import { computed, signal, useSignal } from '@preact/signals';
-import { Fragment } from 'preact';
 import { waitingCount } from './api/waiting.ts';
-import { holds, workspace } from './api/workspace.ts';
-import { PAGES, titleOf } from './pages/index.tsx';
+import { Chip } from './design/chip.tsx';
+import { Icon } from './design/icon.tsx';
+import { isOffered, SECTIONS, type Section, tabsOf } from './pages/index.tsx';
+import { titleOf } from './pages/names.ts';
+import { PersonActions } from './person-menu.tsx';
 import { linkTo } from './route/route.ts';
-import { texts } from './texts/texts.ts';
-import { Account } from './ui/account.tsx';
 import { Dialog } from './ui/dialog.tsx';
+import { PageTabs } from './ui/page-tabs.tsx';
 
 const narrow = matchMedia('(max-width: 719px)');
 const isNarrow = signal(narrow.matches);
@@ -14,56 +15,64 @@ narrow.addEventListener('change', ({ matches }) => {
   isNarrow.value = matches;
 });
 
-/** Those of the bar at the foot of a narrow window; the others are one step further. */
-const FIRST: readonly string[] = ['home', 'review', 'peers', 'time'];
+/** Sections with a page that the person may see. */
+const offered = computed(() => SECTIONS.filter((section) => tabsOf(section).length > 0));
 
-/** Every page is one of a workspace. */
-const offered = computed(() =>
-  workspace.value
-    ? Object.entries(PAGES).filter(([, { scope, isHidden }]) => !isHidden && (!scope || holds(scope)))
-    : [],
-);
+const isIn = ({ pages }: Section, current: string) => pages.some((name) => name === current);
 
-/** The pages that the person may see: beside the content, or at the foot of a narrow window. */
+/** The sections that the person may see: beside the content, or at the foot of a narrow window. */
 export function Side({ current }: { current: string }) {
   return isNarrow.value ? <Foot current={current} /> : <Beside current={current} />;
 }
 
+/** The pages of the section that is open, where there are several. */
+export function SectionTabs({ current }: { current: string }) {
+  const section = offered.value.find((one) => isIn(one, current));
+  const pages = section ? tabsOf(section) : [];
+  if (!section || pages.length < 2) return null;
+  const tabs = pages.map((name) => ({ name, title: titleOf(name), href: linkTo(name) }));
+  return <PageTabs label={section.title} tabs={tabs} current={current} />;
+}
+
 function Beside({ current }: { current: string }) {
   return (
-    <nav class="side" aria-label={texts.shell.navigation}>
-      <Pages current={current} />
+    <nav class="side" aria-label="Pages">
+      <Sections current={current} />
     </nav>
   );
 }
 
-function Pages({ current, follow }: { current: string; follow?: () => void }) {
+function Sections({ current, follow }: { current: string; follow?: () => void }) {
   return (
     <ul>
-      {offered.value.map(([name, { group }]) => (
-        <Fragment key={name}>
-          {group && <li class="group">{group}</li>}
-          <li>
-            <PageLink name={name} current={current} follow={follow} />
-          </li>
-        </Fragment>
+      {offered.value.map((section) => (
+        <li key={section.title}>
+          <SectionLink section={section} current={current} follow={follow} />
+        </li>
       ))}
     </ul>
   );
 }
 
-interface PageLinkProps {
-  readonly name: string;
+interface SectionLinkProps {
+  readonly section: Section;
   readonly current: string;
   readonly follow?: (() => void) | undefined;
 }
 
-function PageLink({ name, current, follow }: PageLinkProps) {
-  const waiting = waitingCount.value;
+function SectionLink({ section, current, follow }: SectionLinkProps) {
+  const { title, icon } = section;
+  const waiting = title === 'Review' ? waitingCount.value : 0;
+  const [first = ''] = tabsOf(section);
   return (
-    <a href={linkTo(name)} aria-current={name === current ? 'page' : undefined} onClick={follow}>
-      {titleOf(name)}
-      {name === 'review' && waiting > 0 && <span class="tag accent">{waiting}</span>}
+    <a href={linkTo(first)} aria-current={isIn(section, current) ? 'page' : undefined} onClick={follow}>
+      <Icon name={icon} />
+      {title}
+      {waiting > 0 && (
+        <Chip tone="accent" isPushed>
+          {waiting}
+        </Chip>
+      )}
     </a>
   );
 }
@@ -73,15 +82,16 @@ function Foot({ current }: { current: string }) {
   const close = () => {
     isOpen.value = false;
   };
-  const first = offered.value.filter(([name]) => FIRST.includes(name));
   return (
-    <nav class="side foot" aria-label={texts.shell.navigation}>
+    <nav class="side foot" aria-label="Pages">
       <ul>
-        {first.map(([name]) => (
-          <li key={name}>
-            <PageLink name={name} current={current} />
-          </li>
-        ))}
+        {offered.value
+          .filter(({ isFirst }) => isFirst)
+          .map((section) => (
+            <li key={section.title}>
+              <SectionLink section={section} current={current} />
+            </li>
+          ))}
         <li>
           <button
             type="button"
@@ -91,17 +101,22 @@ function Foot({ current }: { current: string }) {
               isOpen.value = true;
             }}
           >
-            {texts.shell.more}
+            More
           </button>
         </li>
       </ul>
       {isOpen.value && (
-        <Dialog title={texts.shell.more} close={close}>
-          <Pages current={current} follow={close} />
+        <Dialog title="More" close={close}>
+          <Sections current={current} follow={close} />
+          {isOffered('change') && (
+            <a class="button" href={linkTo('change')} onClick={close}>
+              <Icon name="plus" /> {titleOf('change')}
+            </a>
+          )}
+          <PersonActions close={close} />
           <div class="row">
-            <Account />
             <button type="button" class="quiet push" onClick={close}>
-              {texts.common.close}
+              Close
             </button>
           </div>
         </Dialog>

@@ -30,7 +30,7 @@ const credentials: Middleware = {
       .catch(() => undefined);
     const problem = problemOf(response.status, body);
     // An ended session asks for the password again, on top of what is shown: nothing that was typed is lost.
-    if (problem.status === 401 && !request.url.endsWith('/users/login'))
+    if (problem.status === 401 && !request.url.includes('/users/login'))
       endSession(request.headers.get('authorization') ?? undefined);
     throw problem;
   },

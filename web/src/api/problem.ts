@@ -1,5 +1,3 @@
-import { texts } from '../texts/texts.ts';
-
 /** What is wrong with one field, of one document where several were sent. */
 export interface FieldFault {
   readonly pointer: string;
@@ -32,7 +30,7 @@ export class Problem extends Error {
   readonly more: Readonly<Record<string, unknown>>;
 
   constructor({
-    title = texts.problem.unexpected,
+    title = 'Unexpected answer',
     detail = '',
     code = '',
     status = 0,
@@ -59,7 +57,8 @@ export class Problem extends Error {
 }
 
 export function unreachable(): Problem {
-  return new Problem({ ...texts.problem.unreachable, code: 'unreachable' });
+  const detail = 'The control plane does not answer. Check the connection, then try again.';
+  return new Problem({ title: 'Not reachable', detail, code: 'unreachable' });
 }
 
 /** @param body what was answered, if it was JSON */

@@ -13,8 +13,8 @@ export interface Session {
 export const session = signal<Session | undefined>(undefined);
 /** Undefined until the control plane told who this is. */
 export const me = signal<Me | undefined>(undefined);
-/** The account still has the password that it was made with, and may do nothing else. */
-export const mustChangePassword = signal(false);
+/** The initial password of the account, which was signed in with and has to be changed before anything else. */
+export const initialPassword = signal<string | undefined>(undefined);
 
 /** The account has to have a second factor, and may do nothing else before it has one. */
 export const mustEnrol = signal(false);
@@ -48,7 +48,7 @@ export function endSession(authorization: string | undefined): void {
 /** The session is over. What the page shows stays, for the same person to sign in again. */
 export function forgetSession(): void {
   session.value = undefined;
-  mustChangePassword.value = false;
+  initialPassword.value = undefined;
   mustEnrol.value = false;
 }
 

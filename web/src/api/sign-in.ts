@@ -4,11 +4,11 @@ import { Problem } from './problem.ts';
 import {
   forgetAll,
   forgetSession,
+  initialPassword,
   keepsSession,
   lastUser,
   type Me,
   me,
-  mustChangePassword,
   mustEnrol,
   rememberKept,
   session,
@@ -24,16 +24,44 @@ export interface SignIn {
 
 /** @throws Problem `otp_required` where the account has a second factor and no code was sent */
 export async function signIn({ username, password, otp, staySignedIn }: SignIn): Promise<void> {
-  const body = { username, password, ...(otp && { otp }), ...(staySignedIn && { staySignedIn }) };
+  const body = {
+    username,
+    password,
+    client: browserName(),
+    ...(otp && { otp }),
+    ...(staySignedIn && { staySignedIn }),
+  };
   const { data } = await answer(api.POST('/api/v1/users/login', { body }));
+  await enter({ ...data, username, password, staySignedIn });
+}
+
+export interface Entered {
+  readonly token: string;
+  readonly username: string;
+  /** None where an issuer signed the person in. */
+  readonly password?: string;
+  readonly staySignedIn: boolean;
+  readonly passwordChangeRequired?: boolean;
+  readonly secondFactorRequired?: boolean;
+}
+
+/** Shows the dashboard to a person who has just signed in, or what they have to do first. */
+export async function enter(entered: Entered): Promise<void> {
+  const {
+    token,
+    username,
+    password,
+    staySignedIn,
+    passwordChangeRequired = false,
+    secondFactorRequired = false,
+  } = entered;
   rememberKept(staySignedIn);
-  const { token, passwordChangeRequired, secondFactorRequired = false } = data;
   // Before a page is shown: where it cannot be read, this is still the place to try again.
   const found = passwordChangeRequired || secondFactorRequired ? undefined : await meBy(token);
   if (lastUser.value !== undefined && lastUser.value !== username) forgetAll();
   batch(() => {
     session.value = { token, username };
-    mustChangePassword.value = passwordChangeRequired;
+    initialPassword.value = passwordChangeRequired ? password : undefined;
     mustEnrol.value = secondFactorRequired;
     if (found) showFor(found);
   });
@@ -67,11 +95,19 @@ export async function choosePassword(oldPassword: string, newPassword: string): 
 
 export async function signOut(): Promise<void> {
   try {
-    await api.POST('/api/v1/users/logout');
+    const ended = await answer(api.POST('/api/v1/users/logout'));
+    if ('signOutUrl' in ended && ended.signOutUrl !== undefined) location.assign(ended.signOutUrl);
   } finally {
     rememberKept(false);
     forgetAll();
   }
+}
+
+/** Ends every session of the account and every grant to a client. Where that fails this session goes on. */
+export async function signOutEverywhere(): Promise<void> {
+  await api.POST('/api/v1/users/logout/everywhere');
+  rememberKept(false);
+  forgetAll();
 }
 
 /** Reads who this is and which workspaces they have. */
@@ -88,4 +124,21 @@ function meBy(token: string | undefined): Promise<Me> {
 function showFor(found: Me): void {
   me.value = found;
   lastUser.value = session.value?.username;
+}
+
+const BROWSERS = [
+  ['Edg/', 'Edge'],
+  ['OPR/', 'Opera'],
+  ['Firefox/', 'Firefox'],
+  ['Chrome/', 'Chrome'],
+  ['Safari/', 'Safari'],
+] as const;
+const SYSTEMS = ['Android', 'iPhone', 'iPad', 'Windows', 'Mac OS', 'Linux'];
+
+/** This browser as its person would call it. */
+export function browserName(): string {
+  const { userAgent } = navigator;
+  const browser = BROWSERS.find(([mark]) => userAgent.includes(mark))?.[1] ?? 'A browser';
+  const system = SYSTEMS.find((name) => userAgent.includes(name));
+  return system ? `${browser} on ${system}` : browser;
 }

@@ -8,8 +8,8 @@ export type Agent = Schemas['Agent'];
 export type Overview = Schemas['GetOverviewResponse'];
 export type Workflow = Schemas['Workflow'];
 export type WorkflowDetail = Schemas['GetWorkflowResponse'];
-export type Redrawn = Schemas['RedrawWorkflowResponse'];
-export type Drawing = NonNullable<Redrawn['drawing']>;
+export type RefreshedPreview = Schemas['RedrawWorkflowResponse'];
+export type Drawing = NonNullable<RefreshedPreview['drawing']>;
 export type EffectKinds = Drawing['opens'];
 export type EffectKind = EffectKinds['rows'][number];
 export type Effect = Schemas['Effect'];
@@ -24,9 +24,11 @@ export type WorkspaceDetail = Schemas['Workspace'];
 export type Webhook = Schemas['Webhook'];
 export type WebhookDelivery = Schemas['WebhookDelivery'];
 export type Plan = Schemas['PlanNetworkChangeResponse'];
-export type PlanRequest = Pick<Schemas['PlanNetworkChangeRequest'], 'intent'> &
-  Partial<Schemas['PlanNetworkChangeRequest']>;
+export type PlanRequest = Partial<Schemas['PlanNetworkChangeRequest']>;
+export type Order = Schemas['Order'];
 export type TypedChange = Schemas['PlanNetworkChangeRequestChange'];
+/** A change that a fix or remedy names. */
+export type ProposedChange = Schemas['ProposedChange'];
 /** Also told by the stream that answers a question about the past. */
 export type CauseFindings = Schemas['FindCauseResponse'];
 export type Policy = Required<Schemas['Policy']>;

@@ -1,5 +1,5 @@
 import { computed } from '@preact/signals';
-import { route } from '../route/route.ts';
+import { queryPart, route } from '../route/route.ts';
 import { me } from './session.ts';
 
 /** The workspace of the address, where the person is a member of it. */
@@ -17,5 +17,5 @@ const CHANGES = /:(?:write|approve|plan|apply|override|delegate)$/;
 
 /** Whether the person may do something here: what would be refused is not offered, nor a change while the past is looked at. */
 export function may(scope: string): boolean {
-  return holds(scope) && !(CHANGES.test(scope) && route.value.query.has('at'));
+  return holds(scope) && !(CHANGES.test(scope) && queryPart('at') !== null);
 }

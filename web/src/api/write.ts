@@ -1,8 +1,9 @@
 import { goTo, linkTo } from '../route/route.ts';
-import { texts } from '../texts/texts.ts';
 import { say } from '../ui/message.tsx';
 import { answer } from './client.ts';
 import { changed } from './load.ts';
+
+export const WAITS = 'Waiting for approval: see Review.';
 
 /** Carries out a write and says how it ended: done, or waiting for a person. What is shown is read anew. */
 export async function write<T extends object>(
@@ -11,7 +12,7 @@ export async function write<T extends object>(
 ): Promise<T> {
   const written = await answer(call);
   const isWaiting = 'status' in written && written.status === 'pending_approval';
-  say(isWaiting ? texts.common.waits : typeof done === 'string' ? done : done(written));
+  say(isWaiting ? WAITS : typeof done === 'string' ? done : done(written));
   changed.value += 1;
   return written;
 }

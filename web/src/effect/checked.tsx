@@ -1,30 +1,85 @@
-import type { Plan } from '../api/types.ts';
-import { texts } from '../texts/texts.ts';
+import type { Order, Plan } from '../api/types.ts';
+import { Chip, type Tone } from '../design/chip.tsx';
+import type { Fact } from '../ui/facts.tsx';
 import { Lines } from '../ui/lines.tsx';
 
-const TONE: Record<Plan['check'], string> = { matches: 'ok', 'not checked': 'warn', differs: 'danger' };
+const CHECK = {
+  matches: 'The effect matches what is listed below. Check that this is what you intended.',
+  'not checked': 'The effect was not checked against the intent. Review it yourself.',
+  differs: 'The effect is not what the intent says.',
+} as const;
 
-/** The reader of the intent, with its statement. */
-export function readByText(by: Plan['read_by'], reading: string | null): string {
-  const { [by]: reader } = texts.review.readers;
-  return reading === null ? reader : `${reader}: ${reading}`;
+const TONE: Record<Plan['check'], Tone | ''> = { matches: 'ok', 'not checked': 'warn', differs: 'danger' };
+
+/** Shape beside the word and the color of a check. */
+const MARK: Record<Plan['check'], string> = { matches: '✓', 'not checked': '?', differs: '✗' };
+
+/** A sentence beside orders, against these. */
+const BESIDE_ORDERS: Record<Plan['check'], string> = {
+  matches: 'The sentence says the same.',
+  'not checked': 'The sentence was not compared with the orders.',
+  differs: 'The sentence says something else than the orders.',
+};
+
+const READERS = {
+  language: 'the language reader',
+  agent: 'an agent or program',
+  model: 'a language model',
+  person: 'a person',
+} as const;
+
+interface Read {
+  readonly read_by: Plan['read_by'] | null;
+  readonly reading: string | null;
+  readonly orders?: readonly Order[] | undefined;
+}
+
+/** Returns the reader of an intent, with its statement where no orders say it; the writer of what was not read. */
+export function readByFact({ read_by: by, reading, orders }: Read): Fact {
+  const label = by === 'person' || by === 'agent' ? 'Written by' : 'Read by';
+  if (by === null) return [label, undefined];
+  const { [by]: reader } = READERS;
+  return [label, reading === null || orders ? reader : `${reader}: ${reading}`];
 }
 
 interface CheckedProps {
-  readonly check: Plan['check'];
-  /** True where the caller's own expectations hold; null without any. */
-  readonly hold: boolean | null;
+  readonly of: Pick<Plan, 'check' | 'expectations_hold' | 'orders'>;
   readonly objections: readonly string[];
+  /** True if a sentence of its own stands beside the orders. */
+  readonly isQuoted: boolean;
 }
 
-/** The effect against the intent, apart from what its caller expects, and what speaks against it. */
-export function Checked({ check, hold, objections }: CheckedProps) {
-  const words = texts.effect;
+/** The check of the control plane in its own word, the effect against the orders or the intent, and what speaks against it. */
+export function Checked({ of: { check, expectations_hold: hold, orders }, objections, isQuoted }: CheckedProps) {
+  const isAsOrdered = hold ?? check !== 'differs';
   return (
     <>
-      <span class={`tag ${TONE[check]}`}>{check}</span> {words.check[check]}
-      {hold !== null && <p>{hold ? words.expectationsHold : words.expectationsFail}</p>}
+      <p>
+        <Chip tone={TONE[check]}>
+          <span aria-hidden="true">{MARK[check]}</span> {check}
+        </Chip>{' '}
+        {!orders && CHECK[check]}
+        {orders && isQuoted && <span class={check === 'differs' ? 'fault' : 'dim'}>{BESIDE_ORDERS[check]}</span>}
+      </p>
+      {orders ? (
+        <p class={isAsOrdered ? '' : 'fault'}>
+          {isAsOrdered ? 'Effect matches the orders.' : 'Effect does not match the orders.'}
+        </p>
+      ) : (
+        hold !== null && (
+          <p>
+            {hold
+              ? "The caller's expectations hold. They say nothing about the intent."
+              : "The caller's expectations do not hold."}
+          </p>
+        )
+      )}
       <Lines lines={objections} />
     </>
   );
+}
+
+/** Returns the sentence of a workflow that its orders do not say themselves. */
+export function quotedIntent({ intent, reading, orders }: Read & { readonly intent: string }): string | undefined {
+  return orders && `${intent}.` === reading ? undefined : intent;
 }

@@ -1,19 +1,23 @@
-import { texts } from '../texts/texts.ts';
+import { useSignal } from '@preact/signals';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { EFFECT_SIDES, type EffectSide } from './effect-section.tsx';
 import type { EffectLine } from './grouped.ts';
 import './effect-graph.css';
 
-/** Arrows of one picture; the lines above it have all. */
-const MOST = 16;
-const ROW = 44;
-const WIDTH = 720;
-const BOX = { width: 240, height: 28 } as const;
-/** Characters of a name that fit into a box. */
-const FIT = 32;
-
-type Kind = 'opens' | 'closes';
+/** Arrows of one picture; the list beside it has all. */
+const MOST = 6;
+/** CSS pixels. The picture is drawn at the width that it has, so that its text is as large as that of the page. */
+const ROW = 40;
+const WIDEST = 720;
+const BOX_HEIGHT = 28;
+const LABEL_HEIGHT = 16;
+/** As wide as a character is at most, on average. */
+const CHARACTER = 7;
+/** Places of a label on its line, the best first. */
+const ON_LINE = [0.5, 0.35, 0.65, 0.2, 0.8] as const;
 
 interface Arrow {
-  readonly kind: Kind;
+  readonly kind: EffectSide;
   readonly from: string;
   readonly to: string;
   readonly traffic: string;
@@ -21,42 +25,68 @@ interface Arrow {
 
 /** What opens and closes as a picture: who on the left, whom on the right. Closed arrows are broken. */
 export function EffectGraph({ opens, closes }: { opens: readonly EffectLine[]; closes: readonly EffectLine[] }) {
-  const all = [...arrowsOf('opens', opens), ...arrowsOf('closes', closes)];
+  const arrows = [...arrowsOf('opens', opens), ...arrowsOf('closes', closes)];
+  return arrows.length === 0 ? null : <Picture all={arrows} />;
+}
+
+function Picture({ all }: { all: readonly Arrow[] }) {
+  const { frame, width } = useWidth();
   const arrows = all.slice(0, MOST);
   const sources = placesOf(arrows.map(({ from }) => from));
   const targets = placesOf(arrows.map(({ to }) => to));
   const height = Math.max(sources.size, targets.size) * ROW;
-  if (arrows.length === 0) return null;
+  const box = Math.floor(width / 3);
+  const lines = linesOf(arrows, sources, targets, box, width - box);
   return (
-    <details>
-      <summary>{texts.effect.picture}</summary>
-      <svg class="effect-graph" viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-label={sentenceOf(arrows)}>
-        {arrows.map((arrow) => (
-          <Line
-            key={`${arrow.kind} ${arrow.from} ${arrow.to} ${arrow.traffic}`}
-            arrow={arrow}
-            y1={sources.get(arrow.from) ?? 0}
-            y2={targets.get(arrow.to) ?? 0}
-          />
+    <div ref={frame} class="effect-graph">
+      <svg width={width} height={height} role="img" aria-label={sentenceOf(arrows)}>
+        {lines.map(({ key, kind, x1, y1, x2, y2 }) => (
+          <g key={key} class={kind}>
+            <path d={`M${x1} ${y1} L${x2 - 10} ${y2}`} />
+            <path class="head" d={`M${x2} ${y2} l-10 -5 v10 z`} />
+          </g>
+        ))}
+        {lines.map(({ key, traffic, label }) => (
+          <text key={key} class="traffic" x={label.x} y={label.y + 4} text-anchor="middle">
+            {traffic}
+          </text>
         ))}
         {[...sources].map(([name, y]) => (
-          <Box key={name} name={name} x={0} y={y} />
+          <Box key={name} name={name} x={0} y={y} width={box} />
         ))}
         {[...targets].map(([name, y]) => (
-          <Box key={name} name={name} x={WIDTH - BOX.width} y={y} />
+          <Box key={name} name={name} x={width - box} y={y} width={box} />
         ))}
       </svg>
-      {all.length > MOST && <p class="dim small">{texts.effect.arrowsLeft(all.length - MOST)}</p>}
-    </details>
+      {all.length > MOST && <p class="dim small">{all.length - MOST} more are listed, not drawn.</p>}
+    </div>
   );
 }
 
-function arrowsOf(kind: Kind, lines: readonly EffectLine[]): readonly Arrow[] {
+/** The width that the frame has, CSS pixels. */
+function useWidth() {
+  const frame = useRef<HTMLDivElement>(null);
+  const width = useSignal(WIDEST);
+  useLayoutEffect(() => {
+    const element = frame.current;
+    if (!element) return undefined;
+    const measure = () => {
+      width.value = Math.min(WIDEST, element.clientWidth || WIDEST);
+    };
+    measure();
+    const watch = new ResizeObserver(measure);
+    watch.observe(element);
+    return () => watch.disconnect();
+  }, []);
+  return { frame, width: width.value };
+}
+
+function arrowsOf(kind: EffectSide, lines: readonly EffectLine[]): readonly Arrow[] {
   return lines.map(({ sources, targets, traffic }) => ({ kind, from: named(sources), to: named(targets), traffic }));
 }
 
 function named(names: readonly string[]): string {
-  return names.length <= 2 ? names.join(', ') : `${names[0]} ${texts.effect.andMore(names.length - 1)}`;
+  return names.length <= 2 ? names.join(', ') : `${names[0]} and ${names.length - 1} more`;
 }
 
 /** The middle of each box, from the top, in the order in which they are first named. */
@@ -65,32 +95,51 @@ function placesOf(names: readonly string[]): ReadonlyMap<string, number> {
 }
 
 function sentenceOf(arrows: readonly Arrow[]): string {
-  return arrows
-    .map(({ kind, from, to, traffic }) => `${texts.effect[kind]}: ${from} ${texts.effect.to} ${to}, ${traffic}.`)
-    .join(' ');
+  return arrows.map(({ kind, from, to, traffic }) => `${EFFECT_SIDES[kind]}: ${from} to ${to}, ${traffic}.`).join(' ');
 }
 
-function Line({ arrow: { kind, traffic }, y1, y2 }: { arrow: Arrow; y1: number; y2: number }) {
-  const [x1, x2] = [BOX.width, WIDTH - BOX.width];
-  const middle = { x: (x1 + x2) / 2, y: (y1 + y2) / 2 };
-  return (
-    <g class={kind}>
-      <path d={`M${x1} ${y1} L${x2 - 10} ${y2}`} />
-      <path class="head" d={`M${x2} ${y2} l-10 -5 v10 z`} />
-      <text x={middle.x} y={middle.y - 6} text-anchor="middle">
-        {traffic.length > FIT ? `${traffic.slice(0, FIT - 1)}…` : traffic}
-      </text>
-    </g>
-  );
+interface Point {
+  readonly x: number;
+  readonly y: number;
 }
 
-function Box({ name, x, y }: { name: string; x: number; y: number }) {
+/** Arrows with their ends, each with its label on its own line and, where there is room, beside the other labels. */
+function linesOf(
+  arrows: readonly Arrow[],
+  sources: ReadonlyMap<string, number>,
+  targets: ReadonlyMap<string, number>,
+  x1: number,
+  x2: number,
+) {
+  const taken: (Point & { readonly width: number })[] = [];
+  return arrows.map(({ kind, from, to, traffic }) => {
+    const [y1, y2] = [sources.get(from) ?? 0, targets.get(to) ?? 0];
+    const shown = shortened(traffic, x2 - x1);
+    const width = shown.length * CHARACTER;
+    const places = ON_LINE.map((part) => ({ x: x1 + (x2 - x1) * part, y: y1 + (y2 - y1) * part }));
+    const isFree = ({ x, y }: Point) =>
+      x - width / 2 >= x1 &&
+      x + width / 2 <= x2 &&
+      !taken.some((label) => Math.abs(label.y - y) < LABEL_HEIGHT && Math.abs(label.x - x) < (label.width + width) / 2);
+    const label = places.find(isFree) ?? { x: (x1 + x2) / 2, y: (y1 + y2) / 2 };
+    taken.push({ ...label, width });
+    return { key: `${kind} ${from} ${to} ${traffic}`, kind, traffic: shown, x1, y1, x2, y2, label };
+  });
+}
+
+/** Returns as much of a text as fits into a width. */
+function shortened(text: string, width: number): string {
+  const fit = Math.max(1, Math.floor(width / CHARACTER));
+  return text.length > fit ? `${text.slice(0, fit - 1)}…` : text;
+}
+
+function Box({ name, x, y, width }: { name: string; x: number; y: number; width: number }) {
   return (
     <g class="box">
       <title>{name}</title>
-      <rect x={x + 1} y={y - BOX.height / 2} width={BOX.width - 2} height={BOX.height} rx="6" />
-      <text x={x + BOX.width / 2} y={y + 4} text-anchor="middle">
-        {name.length > FIT ? `${name.slice(0, FIT - 1)}…` : name}
+      <rect x={x + 1} y={y - BOX_HEIGHT / 2} width={width - 2} height={BOX_HEIGHT} rx="6" />
+      <text x={x + width / 2} y={y + 4} text-anchor="middle">
+        {shortened(name, width - 8)}
       </text>
     </g>
   );

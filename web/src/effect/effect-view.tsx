@@ -1,5 +1,6 @@
 import type { Effect } from '../api/types.ts';
-import { texts } from '../texts/texts.ts';
+import { To } from '../design/to.tsx';
+import { EffectSection, type EffectSide } from './effect-section.tsx';
 import { type Connections, type EffectLine, groupedRows, wholeLines } from './grouped.ts';
 import { Names } from './names.tsx';
 
@@ -16,8 +17,8 @@ export function EffectView({ effect, connections }: { effect: Effect; connection
   return (
     <div class="stack">
       {routes.length > 0 && (
-        <section class="effect" aria-label={texts.effect.routes}>
-          <h3>{texts.effect.routes}</h3>
+        <section class="effect" aria-label="Routes">
+          <h3>Routes</h3>
           <ul>
             {routes.map(({ text }) => (
               <li key={text}>{text}</li>
@@ -27,13 +28,15 @@ export function EffectView({ effect, connections }: { effect: Effect; connection
       )}
       <Side kind="opens" lines={opens} pairs={effect.opened_pairs} outside={effect.opened_outside ?? 0} />
       <Side kind="closes" lines={closes} pairs={effect.closed_pairs} outside={effect.closed_outside ?? 0} />
-      <p class="dim small">{texts.effect.unchanged(unchanged, left)}</p>
+      <p class="dim small">
+        {unchanged} pairs unchanged.{left > 0 ? ` ${left} rows not shown.` : ''}
+      </p>
     </div>
   );
 }
 
 interface SideProps {
-  readonly kind: 'opens' | 'closes';
+  readonly kind: EffectSide;
   readonly lines: readonly EffectLine[];
   readonly pairs: number;
   readonly outside: number;
@@ -41,18 +44,13 @@ interface SideProps {
 
 function Side({ kind, lines, pairs, outside }: SideProps) {
   return (
-    <section class={`effect ${kind}`} aria-label={texts.effect[kind]}>
-      <h3>
-        <span aria-hidden="true">{kind === 'opens' ? '▶' : '▷̸'}</span> {texts.effect[kind]}
-        <span class="push">{texts.effect.count(pairs, outside)}</span>
-      </h3>
-      {lines.length === 0 && <p class="dim">{texts.effect.nothing}</p>}
+    <EffectSection kind={kind} pairs={pairs} outside={outside} isEmpty={lines.length === 0}>
       <ul>
         {lines.map((line) => (
           <EffectLineItem key={JSON.stringify(line)} line={line} />
         ))}
       </ul>
-    </section>
+    </EffectSection>
   );
 }
 
@@ -61,8 +59,7 @@ export function EffectLineItem({ line: { sources, targets, traffic } }: { line: 
   return (
     <li>
       <span>
-        <Names names={sources} /> <span aria-hidden="true">→</span>
-        <span class="visually-hidden">{texts.effect.to}</span> <Names names={targets} />
+        <Names names={sources} /> <To /> <Names names={targets} />
       </span>
       <code class="push">{traffic}</code>
     </li>

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
 import type { PlanRequest } from '../api/types.ts';
 
-/** What another page computed, with what it has to achieve, for Change by intent to plan as it is once it is opened. */
+/** A change that another page computed, with what must hold after it: New change plans it when it opens. */
 export const handedChanges = signal<PlanRequest | undefined>(undefined);

@@ -1,7 +1,10 @@
 import type { Problem } from '../api/problem.ts';
 import type { EffectKind, EffectKinds } from '../api/types.ts';
-import { texts } from '../texts/texts.ts';
+import { Chip } from '../design/chip.tsx';
+import { To } from '../design/to.tsx';
+import { pairsText } from '../reach/ports.ts';
 import { ProblemNotice } from '../ui/problem.tsx';
+import { EffectSection, type EffectSide } from './effect-section.tsx';
 
 /** Kinds as far as they were asked for. */
 export interface ShownKinds {
@@ -17,7 +20,7 @@ interface Pair {
 }
 
 interface KindsViewProps {
-  readonly kind: 'opens' | 'closes';
+  readonly kind: EffectSide;
   readonly shown: ShownKinds;
   readonly pairs: number;
   readonly outside: number;
@@ -35,12 +38,7 @@ export function KindsView({
 }: KindsViewProps) {
   const { rows, omitted_rows: omitted, omitted_pairs: omittedPairs } = kinds;
   return (
-    <section class={`effect ${kind}`} aria-label={texts.effect[kind]}>
-      <h3>
-        <span aria-hidden="true">{kind === 'opens' ? '▶' : '▷̸'}</span> {texts.effect[kind]}
-        <span class="push">{texts.effect.count(pairs, outside)}</span>
-      </h3>
-      {rows.length === 0 && <p class="dim">{texts.effect.nothing}</p>}
+    <EffectSection kind={kind} pairs={pairs} outside={outside} isEmpty={rows.length === 0}>
       <ul>
         {rows.map((row, index) => (
           <li key={`${index} ${row.from} ${row.to} ${row.ports}`}>
@@ -50,14 +48,16 @@ export function KindsView({
       </ul>
       {omitted > 0 && (
         <div class="notice warn">
-          <span>▲ {texts.review.omitted(omitted, omittedPairs)}</span>
+          <span>
+            ▲ {omitted} more {omitted === 1 ? 'kind' : 'kinds'} with {pairsText(omittedPairs)} not shown yet.
+          </span>
           <ProblemNotice problem={problem} />
           <button type="button" disabled={isActing} onClick={more}>
-            {texts.review.showKinds}
+            Show more
           </button>
         </div>
       )}
-    </section>
+    </EffectSection>
   );
 }
 
@@ -73,29 +73,29 @@ function Kind({ row, differing }: { row: EffectKind; differing: readonly Pair[] 
     <details class="kind">
       <summary>
         <span class="break">
-          {from} <span aria-hidden="true">→</span>
-          <span class="visually-hidden">{texts.effect.to}</span> {to}
+          {from} <To /> {to}
         </span>
-        {marked.size > 0 && <span class="tag warn">▲ {texts.review.differsMark}</span>}
+        {marked.size > 0 && <Chip tone="warn">▲ differs</Chip>}
         <span class="push row">
           <code>{ports}</code>
-          <span class="dim small">{texts.review.pairs(pairs)}</span>
+          <span class="dim small">{pairsText(pairs)}</span>
         </span>
       </summary>
       <ul class="pairs">
         {[...new Map([...marked, ...listed])].slice(0, MOST_PAIRS).map(([key, pair]) => (
           <li key={key} class="break">
-            {pair.src} <span aria-hidden="true">→</span>
-            <span class="visually-hidden">{texts.effect.to}</span> {pair.dst}
+            {pair.src} <To /> {pair.dst}
             {marked.has(key) && ' '}
-            {marked.has(key) && <span class="tag warn">▲ {texts.review.differsMark}</span>}
+            {marked.has(key) && <Chip tone="warn">▲ differs</Chip>}
           </li>
         ))}
       </ul>
       {pairs > MOST_PAIRS && (
         <>
-          <p class="dim small">{texts.effect.andMore(pairs - MOST_PAIRS)}</p>
-          <p class="small break">{texts.review.names(namesText(src, row.src_total), namesText(dst, row.dst_total))}</p>
+          <p class="dim small">and {pairs - MOST_PAIRS} more</p>
+          <p class="small break">
+            Each of {namesText(src, row.src_total)}, to each of {namesText(dst, row.dst_total)}.
+          </p>
         </>
       )}
     </details>
@@ -104,7 +104,7 @@ function Kind({ row, differing }: { row: EffectKind; differing: readonly Pair[] 
 
 function namesText(names: readonly string[], total: number): string {
   const told = names.join(', ');
-  return total > names.length ? `${told} ${texts.effect.andMore(total - names.length)}` : told;
+  return total > names.length ? `${told} and ${total - names.length} more` : told;
 }
 
 type Keyed = ReadonlyMap<string, Pair>;

@@ -1,5 +1,3 @@
-import { texts } from '../texts/texts.ts';
-
 const NAMED = 4;
 
 /** A few names as they are; many as their number, with all of them on demand. */
@@ -8,7 +6,7 @@ export function Names({ names }: { names: readonly string[] }) {
   return (
     <details class="names">
       <summary>
-        {names.slice(0, 2).join(', ')} {texts.effect.andMore(names.length - 2)}
+        {names.slice(0, 2).join(', ')} and {names.length - 2} more
       </summary>
       <span class="break">{names.join(', ')}</span>
     </details>

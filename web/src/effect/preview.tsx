@@ -3,7 +3,6 @@ import { answer, api } from '../api/client.ts';
 import { asProblem, changed } from '../api/load.ts';
 import type { Problem } from '../api/problem.ts';
 import type { Preview } from '../api/types.ts';
-import { texts } from '../texts/texts.ts';
 import { Lines } from '../ui/lines.tsx';
 import { ProblemNotice } from '../ui/problem.tsx';
 import { EffectView } from './effect-view.tsx';
@@ -62,27 +61,27 @@ export function PreviewView({ preview: { result, last, problem } }: { preview: C
   const shown = result ?? (problem ? undefined : last);
   const isOld = !result && !problem;
   return (
-    <section class="stack" aria-label={texts.effect.would} aria-busy={isOld}>
+    <section class="stack" aria-label="Effect preview" aria-busy={isOld}>
       <div class="row">
-        <h2>{texts.effect.would}</h2>
+        <h2>Effect preview</h2>
         {shown && <Risk level={shown.risk_level} />}
         <span class="dim small push" role="status">
-          {isOld ? texts.effect.computing : texts.effect.wouldNow}
+          {isOld ? 'Computing…' : 'Computed as you type. Nothing changes before you save.'}
         </span>
       </div>
       <ProblemNotice problem={problem} />
       {shown && (
         <div class={`stack ${isOld ? 'old' : ''}`}>
-          {!shown.would_change && <p class="dim">{texts.effect.noChange}</p>}
+          {!shown.would_change && <p class="dim">Nothing would change.</p>}
           {shown.waits_for.length > 0 && (
             <div class="notice warn">
-              <strong>{texts.effect.waitsFor}</strong>
+              <strong>Saving it waits for approval:</strong>
               <Lines lines={shown.waits_for} />
             </div>
           )}
           {shown.warnings.length > 0 && (
             <div class="notice warn">
-              <strong>{texts.effect.warnings}</strong>
+              <strong>Warnings</strong>
               <Lines lines={shown.warnings} />
             </div>
           )}

@@ -7,8 +7,6 @@ import type { components } from '../api/schema.d.ts';
 import { session } from '../api/session.ts';
 import { holds } from '../api/workspace.ts';
 import { goTo, hrefOf, route } from '../route/route.ts';
-import { putBack as texts } from '../texts/put-back.ts';
-import { texts as common } from '../texts/texts.ts';
 import { useAct } from '../ui/act.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { say } from '../ui/message.tsx';
@@ -38,11 +36,11 @@ export function PutBackDialog({ target, close }: { target: PutBackTarget; close:
   const mayApply = !isUnmet || holds('intents:override');
   const apply = () => applying.act(() => applyPlan(shown?.plan_id ?? '', close));
   return (
-    <Dialog title={texts.title} close={close}>
-      <p class="dim">{texts.why}</p>
-      {planning.isActing.value && <p role="status">{texts.planning}</p>}
+    <Dialog title="Revert" close={close}>
+      <p class="dim">Plans the revert for the network as it is now. The history stays.</p>
+      {planning.isActing.value && <p role="status">Planning…</p>}
       <ProblemNotice problem={planning.problem.value} />
-      {isNothing && <p>{texts.nothing}</p>}
+      {isNothing && <p>Nothing to revert: it is already as it was.</p>}
       {shown && !isNothing && (
         <>
           <p>
@@ -55,12 +53,19 @@ export function PutBackDialog({ target, close }: { target: PutBackTarget; close:
           )}
           <Lines lines={shown.warnings} tone="warn" />
           {plan.value && plan.value.unmet.length > 0 && (
-            <Lines lines={[texts.unmet, ...plan.value.unmet, ...(mayApply ? [] : [texts.mayNot])]} tone="danger" />
+            <Lines
+              lines={[
+                'Does not match the request',
+                ...plan.value.unmet,
+                ...(mayApply ? [] : ['Applying it requires the scope intents:override, which you do not have.']),
+              ]}
+              tone="danger"
+            />
           )}
           {plan.value && plan.value.questions.length > 0 && (
-            <Lines lines={[texts.questions, ...plan.value.questions]} tone="warn" />
+            <Lines lines={['Is this intended?', ...plan.value.questions]} tone="warn" />
           )}
-          <ul aria-label={texts.changes}>
+          <ul aria-label="Changes">
             {shown.changes.map(({ action, resource, name }) => (
               <li key={`${resource} ${name}`} class="break">
                 {action} {resource} <strong>{name}</strong>
@@ -68,7 +73,7 @@ export function PutBackDialog({ target, close }: { target: PutBackTarget; close:
             ))}
           </ul>
           <p class="small dim">
-            {texts.expires} <Time at={shown.expires_at} />
+            The plan ends <Time at={shown.expires_at} />
           </p>
         </>
       )}
@@ -76,11 +81,11 @@ export function PutBackDialog({ target, close }: { target: PutBackTarget; close:
       <div class="row">
         {shown && !isNothing && mayApply && (
           <button type="button" class="primary" disabled={applying.isActing.value} onClick={apply}>
-            {texts.apply}
+            Revert
           </button>
         )}
         <button type="button" class="quiet" onClick={close}>
-          {common.common.cancel}
+          Cancel
         </button>
       </div>
     </Dialog>
@@ -92,9 +97,9 @@ async function applyPlan(planId: string, close: () => void): Promise<void> {
   const body = { plan_id: planId, approved_by: session.value?.username ?? '' };
   const done = await answer(api.POST('/api/v1/ai/intent/apply', { body }));
   changed.value += 1;
-  if (done.status === 'failed') throw new Problem({ title: texts.failed, detail: done.message });
+  if (done.status === 'failed') throw new Problem({ title: 'The change failed', detail: done.message });
   const isWaiting = done.status === 'pending_approval';
-  say(isWaiting ? texts.waits : texts.applied);
+  say(isWaiting ? 'It waits for approval.' : 'The change is reverted.');
   close();
   const { workspace } = route.value;
   if (isWaiting) goTo(hrefOf({ workspace, page: 'review', rest: [done.workflow_id] }));

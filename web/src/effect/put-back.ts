@@ -1,7 +1,6 @@
 import { signal } from '@preact/signals';
 import type { CauseFindings } from '../api/types.ts';
 import { holds } from '../api/workspace.ts';
-import { putBack as texts } from '../texts/put-back.ts';
 
 /** A plan that an answer carried along, as findings do. */
 export type CarriedPlan = NonNullable<CauseFindings['findings'][number]['restore']>;
@@ -33,5 +32,5 @@ export function undoOf(workflow: string) {
   const run = () => {
     putBackTarget.value = { workflow_id: workflow };
   };
-  return mayPutBack() ? { label: texts.undo, run } : undefined;
+  return mayPutBack() ? { label: 'Undo', run } : undefined;
 }

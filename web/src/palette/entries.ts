@@ -1,14 +1,20 @@
 import { allPages } from '../api/all-pages.ts';
-import { api } from '../api/client.ts';
-import { holds } from '../api/workspace.ts';
-import { PAGES, titleOf } from '../pages/index.tsx';
+import { answer, api } from '../api/client.ts';
+import { Problem } from '../api/problem.ts';
+import { me } from '../api/session.ts';
+import { signOut } from '../api/sign-in.ts';
+import { may, workspace } from '../api/workspace.ts';
+import { isOffered, PAGES } from '../pages/index.tsx';
+import { titleOf } from '../pages/names.ts';
 import { linkTo } from '../route/route.ts';
-import { texts } from '../texts/texts.ts';
+import { setTheme, THEME_NAMES } from '../ui/theme.tsx';
+import { THEMES } from '../ui/theme-choice.ts';
 
 export interface Entry {
   readonly kind: string;
   readonly name: string;
-  readonly href: string;
+  /** An address to go to, or what is done. */
+  readonly to: string | (() => unknown);
 }
 
 /** Records of one kind that are shown at once. */
@@ -16,9 +22,70 @@ const MOST = 6;
 
 /** Pages whose name has the text in it. */
 export function pagesLike(text: string): readonly Entry[] {
-  return Object.entries(PAGES)
-    .filter(([name, { scope }]) => (!scope || holds(scope)) && titleOf(name).toLowerCase().includes(text.toLowerCase()))
-    .map(([name]) => ({ kind: texts.palette.page, name: titleOf(name), href: linkTo(name) }));
+  return Object.keys(PAGES)
+    .filter((name) => isOffered(name) && titleOf(name).toLowerCase().includes(text.toLowerCase()))
+    .map((name) => ({ kind: 'Page', name: titleOf(name), to: linkTo(name) }));
+}
+
+interface DocsEntry {
+  readonly title: string;
+  readonly address: string;
+  readonly words?: string;
+}
+
+/** Reads what the documentation is found by, which is not part of the page. */
+export async function readDocs(): Promise<readonly DocsEntry[]> {
+  return (await import('../docs/entries.json')).default;
+}
+
+/** Pages and headings of the documentation with all words of the text: in their titles first, else in their first words. */
+export function docsLike(text: string, documentation: readonly DocsEntry[]): readonly Entry[] {
+  if (text === '') return [];
+  const named = documentation.filter(({ title }) => hasWords(title, text));
+  const begun = documentation.filter(
+    ({ title, words = '' }) => !hasWords(title, text) && hasWords(`${title} ${words}`, text),
+  );
+  return [...named.filter(isPage), ...begun, ...named.filter((entry) => !isPage(entry))]
+    .slice(0, MOST)
+    .map(({ title, address }) => ({
+      kind: 'Documentation',
+      name: title,
+      to: () => open(address, '_blank', 'noopener'),
+    }));
+}
+
+const isPage = ({ words }: DocsEntry) => words !== undefined;
+
+/** Actions whose name has all words of the text in it, as far as the person may do them. */
+export function actionsLike(text: string): readonly Entry[] {
+  if (text === '') return [];
+  return actions()
+    .filter(([name]) => hasWords(name, text))
+    .map(([name, to]) => ({ kind: 'Action', name, to }));
+}
+
+function hasWords(name: string, text: string): boolean {
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => name.toLowerCase().includes(word));
+}
+
+function actions(): readonly (readonly [name: string, to: Entry['to']])[] {
+  const linked: readonly (readonly [isAllowed: boolean, name: string, href: string])[] = [
+    [isOffered('change'), 'New change', linkTo('change')],
+    [may('network:write'), 'New policy', linkTo('policies', [], { view: 'new' })],
+    [may('tokens:write'), 'Invite a device', linkTo('join')],
+    [may('agents:write'), 'Connect an agent', linkTo('connect')],
+    [isOffered('compliance'), 'Assess compliance', linkTo('compliance')],
+    [me.value?.role === 'platform_admin', 'New workspace', linkTo('settings', ['workspaces'])],
+    [workspace.value !== undefined, 'Change your password', linkTo('settings', ['account'])],
+  ];
+  return [
+    ...linked.flatMap(([isAllowed, name, href]) => (isAllowed ? [[name, href] as const] : [])),
+    ...THEMES.map((name) => [THEME_NAMES[name], () => setTheme(name)] as const),
+    ['Sign out', () => signOut().catch(() => undefined)],
+  ];
 }
 
 /** What was looked up, as far as it has the text in its name: it may have been looked up for the text before. */
@@ -31,18 +98,13 @@ export function actionsWith(text: string): readonly Entry[] {
   if (!/\S\s+\S/.test(text)) return [];
   const [src = '', dst = '', ...more] = text.trim().split(/\s+/);
   const offers: readonly (readonly [page: string, name: string, query: Readonly<Record<string, string>>])[] = [
-    ...(more.length === 0 ? [['reachability', texts.palette.reaches(src, dst), { src, dst }] as const] : []),
-    ['change', texts.palette.change(text), { intent: text }],
-    ['ask', texts.palette.ask(text), { q: text }],
+    ...(more.length === 0 ? [['reachability', `Can ${src} reach ${dst}?`, { src, dst }] as const] : []),
+    ['change', `Plan a change: ${text}`, { intent: text }],
+    ['ask', `Ask the history: ${text}`, { q: text }],
   ];
   return offers
     .filter(([page]) => isOffered(page))
-    .map(([page, name, query]) => ({ kind: titleOf(page), name, href: linkTo(page, [], query) }));
-}
-
-function isOffered(page: string): boolean {
-  const entry = PAGES[page as keyof typeof PAGES];
-  return entry !== undefined && (!entry.scope || holds(entry.scope));
+    .map(([page, name, query]) => ({ kind: titleOf(page), name, to: linkTo(page, [], query) }));
 }
 
 /** Names of one page's records that have the text in them, those that begin with it first. */
@@ -60,12 +122,30 @@ export function buildLookup(): Lookup {
     if (text === '') return [];
     const query = { prefix: text, limit: MOST };
     const found = await Promise.all([
+      isAddress(text) ? peerWithAddress(text, signal) : [],
       entriesOf('peers', text, () => namesOf(api.GET('/api/v1/peers', { signal, params: { query } }))),
       entriesOf('policies', text, () => listed('policies', () => allPages(policyPage))),
       entriesOf('agents', text, () => listed('agents', () => allPages(agentPage))),
     ]);
     return found.flat();
   };
+}
+
+/** Tells whether a text may be a whole address, IPv4 or IPv6. */
+function isAddress(text: string): boolean {
+  if (/^[\d.]{7,15}$/.test(text)) return text.split('.').length === 4;
+  return /^[0-9a-f:]{2,39}$/i.test(text) && text.split(':').length > 2;
+}
+
+async function peerWithAddress(address: string, signal: AbortSignal): Promise<readonly Entry[]> {
+  if (!isOffered('peers')) return [];
+  try {
+    const { name } = await answer(api.GET('/api/v1/peers/{id}', { signal, params: { path: { id: address } } }));
+    return [{ kind: titleOf('peers'), name: `${name} (${address})`, to: linkTo('peers', [name]) }];
+  } catch (error) {
+    if (error instanceof Problem && error.status === 404) return [];
+    throw error;
+  }
 }
 
 const policyPage = (cursor: string | undefined) =>
@@ -92,5 +172,5 @@ async function entriesOf(
     .filter((name) => at(name) >= 0)
     .sort((one, other) => at(one) - at(other))
     .slice(0, MOST)
-    .map((name) => ({ kind: titleOf(page), name, href: linkTo(page, [name]) }));
+    .map((name) => ({ kind: titleOf(page), name, to: linkTo(page, [name]) }));
 }

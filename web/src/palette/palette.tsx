@@ -1,12 +1,24 @@
 import { signal, useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { useLayoutEffect, useMemo } from 'preact/hooks';
+import { useLoaded } from '../api/load.ts';
 import { goTo } from '../route/route.ts';
-import { texts } from '../texts/texts.ts';
 import { useModal } from '../ui/modal.ts';
-import { actionsWith, buildLookup, type Entry, pagesLike, recordsLike } from './entries.ts';
+import {
+  actionsLike,
+  actionsWith,
+  buildLookup,
+  docsLike,
+  type Entry,
+  pagesLike,
+  readDocs,
+  recordsLike,
+} from './entries.ts';
 import './palette.css';
 
 const isOpen = signal(false);
+
+const TITLE = 'Search or go to';
+const HINT = 'A page, a name or address, an action, a sentence, or documentation';
 
 /** Typing that stops for so long is looked up. */
 const PAUSE_MS = 120;
@@ -25,7 +37,7 @@ export function PaletteButton() {
   return (
     <>
       <button type="button" class="palette-button" onClick={open}>
-        {texts.palette.open} <kbd>{texts.palette.keys}</kbd>
+        {TITLE} <kbd>Ctrl K</kbd>
       </button>
       {isOpen.value && <Palette close={close} />}
     </>
@@ -43,16 +55,26 @@ function Palette({ close }: { close: () => void }) {
   const text = useSignal('');
   const chosen = useSignal(0);
   const records = useRecords(text);
+  const documentation = useLoaded(readDocs, { live: false });
+  const isLookedUp = useComputed(() => records.value.text === text.value.trim());
   const entries = useComputed(() => {
     const asked = text.value.trim();
-    return [...pagesLike(asked), ...recordsLike(asked, records.value), ...actionsWith(asked)];
+    return [
+      ...pagesLike(asked),
+      ...recordsLike(asked, records.value.entries),
+      ...actionsLike(asked),
+      // Not before the records: what begins with a name of one is meant for it.
+      ...(isLookedUp.value ? docsLike(asked, documentation.value.value ?? []) : []),
+      ...actionsWith(asked),
+    ];
   });
   // Before anything else is typed: what comes at once belongs into the field.
   const dialog = useModal(close);
   const take = (entry: Entry | undefined) => {
     if (!entry) return;
     close();
-    goTo(entry.href);
+    if (typeof entry.to === 'string') goTo(entry.to);
+    else entry.to();
   };
   const onKey = (event: KeyboardEvent) => {
     const last = entries.value.length - 1;
@@ -63,15 +85,15 @@ function Palette({ close }: { close: () => void }) {
     event.preventDefault();
   };
   return (
-    <dialog ref={dialog} class="palette" aria-label={texts.palette.open} onClose={close}>
+    <dialog ref={dialog} class="palette" aria-label={TITLE} onClose={close}>
       <input
         type="text"
         role="combobox"
-        aria-label={texts.palette.label}
+        aria-label={HINT}
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant={`palette-${chosen.value}`}
-        placeholder={texts.palette.label}
+        placeholder={HINT}
         autocomplete="off"
         spellcheck={false}
         maxLength={500}
@@ -82,7 +104,7 @@ function Palette({ close }: { close: () => void }) {
           chosen.value = 0;
         }}
       />
-      <div id="palette-list" class="list" role="listbox" tabIndex={-1} aria-label={texts.palette.open}>
+      <div id="palette-list" class="list" role="listbox" tabIndex={-1} aria-label={TITLE}>
         {entries.value.map((entry, index) => (
           <button
             key={`${entry.kind} ${entry.name}`}
@@ -98,14 +120,16 @@ function Palette({ close }: { close: () => void }) {
           </button>
         ))}
       </div>
-      {entries.value.length === 0 && <p class="dim">{texts.palette.none}</p>}
+      {entries.value.length === 0 && isLookedUp.value && (
+        <p class="dim">Nothing has this name. Try a peer, a page, or an action such as “dark mode”.</p>
+      )}
     </dialog>
   );
 }
 
-/** What the control plane knows by a name that begins so. */
+/** What the control plane knows by a name that begins so, and the text that it was asked for. */
 function useRecords(text: { readonly value: string }) {
-  const records = useSignal<readonly Entry[]>([]);
+  const records = useSignal<{ readonly text: string; readonly entries: readonly Entry[] }>({ text: '', entries: [] });
   const lookup = useMemo(buildLookup, []);
   useSignalEffect(() => {
     const asked = text.value.trim();
@@ -113,11 +137,11 @@ function useRecords(text: { readonly value: string }) {
     const timer = setTimeout(() => {
       lookup(asked, abort.signal)
         .then((found) => {
-          if (!abort.signal.aborted) records.value = found;
+          if (!abort.signal.aborted) records.value = { text: asked, entries: found };
         })
         // The pages that show them tell why they cannot be read.
         .catch(() => {
-          if (!abort.signal.aborted) records.value = [];
+          if (!abort.signal.aborted) records.value = { text: asked, entries: [] };
         });
     }, PAUSE_MS);
     return () => {

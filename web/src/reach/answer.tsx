@@ -5,12 +5,12 @@ import { answer, api } from '../api/client.ts';
 import { useLoaded } from '../api/load.ts';
 import { Problem } from '../api/problem.ts';
 import type { components } from '../api/schema.d.ts';
-import type { TypedChange } from '../api/types.ts';
+import type { ProposedChange } from '../api/types.ts';
 import { may } from '../api/workspace.ts';
+import { Chip } from '../design/chip.tsx';
+import { editsOf } from '../effect/computed-edits.ts';
 import { handedChanges } from '../effect/handed-changes.ts';
 import { goTo, linkTo } from '../route/route.ts';
-import { reachability as words } from '../texts/reachability.ts';
-import { texts } from '../texts/texts.ts';
 import { Facts } from '../ui/facts.tsx';
 import { ReadResult } from '../ui/read-result.tsx';
 import { Time } from '../ui/time.tsx';
@@ -18,6 +18,10 @@ import type { Asked } from './asked.ts';
 import { MakeAssertion } from './make-assertion.tsx';
 import { portsText } from './ports.ts';
 import { Ends, Fixes, type Groups, GroupsAnswer, type Pair, Steps, VerdictTag } from './why.tsx';
+
+const fixIntent = (src: string, dst: string, on: string) => `let ${src} reach ${dst}${on === '' ? '' : ` on ${on}`}`;
+
+const PATHS = { direct: 'direct', relayed: 'relayed', failed: 'failed', none: 'none reported' } as const;
 
 interface AnswerProps {
   readonly asked: Asked;
@@ -36,11 +40,11 @@ export function Answer({ asked, actions, takesFocus = false }: AnswerProps) {
   }, []);
   const { value, isLoading } = loaded.value;
   const { src, dst } = asked;
-  const ends = [src, dst].map((end) => (end === '' ? words.anyone : end));
+  const ends = [src, dst].map((end) => (end === '' ? 'anyone' : end));
   const mayAssert =
     value !== undefined && asked.at === null && may('network:write') && value.verdict !== 'undetermined';
   return (
-    <section class="panel stack" aria-label={words.answer(ends.join(` ${texts.effect.to} `))} aria-busy={isLoading}>
+    <section class="panel stack" aria-label={`Answer: ${ends.join(` ${'to'} `)}`} aria-busy={isLoading}>
       <div class="row">
         <h2 class="break" tabIndex={-1} ref={heading}>
           <Ends src={src} dst={dst} />
@@ -54,7 +58,7 @@ export function Answer({ asked, actions, takesFocus = false }: AnswerProps) {
       {mayAssert && value.verdict !== 'partial' && (
         <div class="row">
           <button type="button" onClick={() => (isAsking.value = true)}>
-            {words.make}
+            Assert this
           </button>
         </div>
       )}
@@ -72,7 +76,7 @@ export function Answer({ asked, actions, takesFocus = false }: AnswerProps) {
 type PairWithSentence = Pair & { readonly sentence: string };
 
 async function ask({ src, dst, protocol, port, at }: Asked, signal: AbortSignal): Promise<PairWithSentence | Groups> {
-  if (port !== '' && !/^[1-9]\d{0,4}$/.test(port)) throw new Problem({ title: words.portWrong });
+  if (port !== '' && !/^[1-9]\d{0,4}$/.test(port)) throw new Problem({ title: 'A port is a number from 1 to 65535.' });
   const what = {
     ...(protocol && { protocol: protocol as 'TCP' }),
     ...(port && { port: Number(port) }),
@@ -86,19 +90,19 @@ async function ask({ src, dst, protocol, port, at }: Asked, signal: AbortSignal)
   ) as Pair | Groups;
   if (!('steps' in found)) return found;
   const params = { query: { src, dst, ...what } };
-  if (found.verdict === 'undetermined') return { ...found, sentence: words.verdicts.undetermined };
+  if (found.verdict === 'undetermined') return { ...found, sentence: 'not known' };
   const { explanation } = await answer(api.GET('/api/v1/connectivity/explain', { params, signal }));
   return { ...found, sentence: explanation };
 }
 
 function PairAnswer({ pair, asked }: { pair: PairWithSentence; asked: Asked }) {
   const { at, src, dst, protocol, port } = asked;
-  const plan = (changes: readonly TypedChange[]) => {
-    const on = { ...(protocol && { protocol: protocol as 'TCP' }), ...(port && { port: Number(port) }) };
+  const plan = (changes: readonly ProposedChange[]) => {
+    const ports = [protocol || 'TCP', port].filter(Boolean).join('/').toLowerCase();
     handedChanges.value = {
-      intent: words.fixIntent(src, dst, [protocol, port].join(' ').trim()),
-      changes: [...changes],
-      expectations: [{ src, dst, ...on, expect: 'allow' }],
+      intent: fixIntent(src, dst, [protocol, port].join(' ').trim()),
+      ...editsOf(changes),
+      hold: [{ do: 'allow', from: [src], to: [dst], ...((protocol || port) && { ports: [ports] }) }],
     };
     goTo(linkTo('change'));
   };
@@ -107,12 +111,12 @@ function PairAnswer({ pair, asked }: { pair: PairWithSentence; asked: Asked }) {
       <p class="break">{pair.sentence}</p>
       <Facts
         facts={[
-          [words.allowed, <code key="ports">{portsText(pair.allowed)}</code>],
-          [words.path, at ? words.noPathThen : <PathBetween key="path" asked={asked} />],
-          [words.since, pair.valid_from && <Time key="from" at={pair.valid_from} />],
-          [words.atLeastSince, pair.at_least_from && <Time key="least" at={pair.at_least_from} />],
-          [words.validTo, pair.valid_to && <Time key="to" at={pair.valid_to} />],
-          [words.today, at && <VerdictTag key="now" verdict={pair.now.verdict} />],
+          ['Allowed', <code key="ports">{portsText(pair.allowed)}</code>],
+          ['Path', at ? 'not recorded: paths are known only for now' : <PathBetween key="path" asked={asked} />],
+          ['Since', pair.valid_from && <Time key="from" at={pair.valid_from} />],
+          ['At least since', pair.at_least_from && <Time key="least" at={pair.at_least_from} />],
+          ['Until', pair.valid_to && <Time key="to" at={pair.valid_to} />],
+          ['Now', at && <VerdictTag key="now" verdict={pair.now.verdict} />],
         ]}
       />
       <Steps steps={pair.steps} hrefOf={(policy) => linkTo('policies', [policy])} />
@@ -137,11 +141,11 @@ type PathReport = components['schemas']['GetPeerPathsResponseItem'];
 function PathSaid({ path: value }: { path: PathReport | null }) {
   if (value === null || value.path === null) {
     const isFailed = value?.transport === 'failed';
-    return <>{isFailed ? words.paths.failed : words.paths.none}</>;
+    return <>{isFailed ? 'failed' : 'none reported'}</>;
   }
   return (
     <span class="row">
-      <span class={`tag ${value.path === 'direct' ? 'ok' : 'warn'}`}>{words.paths[value.path]}</span>
+      <Chip tone={value.path === 'direct' ? 'ok' : 'warn'}>{PATHS[value.path]}</Chip>
       <span class="dim small">{value.reason}</span> <Time at={value.since} />
     </span>
   );

@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect } from 'preact/hooks';
 import { route, setQuery } from '../route/route.ts';
-import { reachability as words } from '../texts/reachability.ts';
 import { type Group, nameOf, type Summary } from './groups.ts';
 
 /** By which label key peers are grouped, which are left out, and which group is shown peer by peer: all in the address. */
@@ -23,22 +22,22 @@ export function GroupingFields({ summary }: { summary: Summary }) {
     <form class="grouping" onSubmit={narrow}>
       {by !== null && (
         <label class="field">
-          {words.by}
+          Group by
           <select value={by} onChange={({ currentTarget }) => setQuery({ by: currentTarget.value, expand: undefined })}>
             {!keys.some(({ key }) => key === by) && <option value={by}>{by}</option>}
             {keys.map(({ key, values }) => (
               <option key={key} value={key}>
-                {words.chosenKey(key, values)}
+                {key} ({values} {values === 1 ? 'value' : 'values'})
               </option>
             ))}
           </select>
         </label>
       )}
       <label class="field">
-        {words.filter}
+        Only peers with
         <input
           value={label.value}
-          placeholder={words.filterHint}
+          placeholder="such as role=db, env=prod"
           autocomplete="off"
           spellcheck={false}
           onInput={({ currentTarget }) => {
@@ -49,10 +48,9 @@ export function GroupingFields({ summary }: { summary: Summary }) {
       </label>
       {isAlone && by !== null && (
         <span class="row">
-          {words.expanded}{' '}
-          <strong class="break">{nameOf({ kind: kind as Group['kind'], name: name.join(' ') }, by)}</strong>
+          Expanded: <strong class="break">{nameOf({ kind: kind as Group['kind'], name: name.join(' ') }, by)}</strong>
           <button type="button" onClick={() => setQuery({ expand: undefined })}>
-            {words.collapse}
+            Collapse
           </button>
         </span>
       )}

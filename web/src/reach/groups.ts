@@ -1,5 +1,4 @@
 import type { components } from '../api/schema.d.ts';
-import { reachability as words } from '../texts/reachability.ts';
 
 export type Summary = components['schemas']['GetConnectivitySummaryResponse'];
 export type Group = Summary['groups'][number];
@@ -17,15 +16,23 @@ export function keyOf({ kind, name }: Pick<Group, 'kind' | 'name'>): string {
   return `${kind} ${name}`;
 }
 
+/** The group that a key of {@link keyOf} tells. */
+export function groupOf(key: string): Pick<Group, 'kind' | 'name'> {
+  const [kind = '', ...name] = key.split(' ');
+  return { kind: kind as Group['kind'], name: name.join(' ') };
+}
+
 export function nameOf({ kind, name }: Pick<Group, 'kind' | 'name'>, by: string | null): string {
-  if (kind === 'unlabelled') return by === null ? words.everyPeer : words.unlabelled(by);
-  if (kind === 'rest') return words.rest;
-  if (kind === 'outside') return words.outside;
+  if (kind === 'unlabelled') return by === null ? 'every peer' : `without ${by}`;
+  if (kind === 'rest') return 'other groups';
+  if (kind === 'outside') return 'outside';
   return name;
 }
 
 export function sizeOf({ kind, peers }: Group): string {
-  return kind === 'outside' ? words.ranges(peers) : words.peers(peers);
+  return kind === 'outside'
+    ? `${peers} ${peers === 1 ? 'range' : 'ranges'}`
+    : `${peers} ${peers === 1 ? 'peer' : 'peers'}`;
 }
 
 /** How a question names the group; undefined for one that no label names. */

@@ -1,13 +1,12 @@
 import { useSignal } from '@preact/signals';
 import { api } from '../api/client.ts';
 import { write } from '../api/write.ts';
-import { reachability as words } from '../texts/reachability.ts';
-import { texts } from '../texts/texts.ts';
 import { useAct } from '../ui/act.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { SelectField, TextField } from '../ui/field.tsx';
 import { ProblemNotice } from '../ui/problem.tsx';
 import type { Asked } from './asked.ts';
+import { VERDICTS } from './why.tsx';
 
 type Expect = 'reachable' | 'unreachable';
 
@@ -39,40 +38,36 @@ export function MakeAssertion({ asked, expect, close }: Props) {
       ...(protocol && { protocol: protocol as 'TCP' }),
       ...(port && { port: Number(port) }),
     };
-    const create = () => write(api.POST('/api/v1/assertions', { body }), words.created(name.value));
+    const create = () => write(api.POST('/api/v1/assertions', { body }), `The assertion ${name.value} is created.`);
     if (await act(create)) close();
   };
   return (
-    <Dialog title={words.makeTitle} close={close}>
+    <Dialog title="New assertion" close={close}>
       <form class="stack" onSubmit={submit}>
-        <p class="dim">{words.assertionsWhy}</p>
+        <p class="dim">What must stay true. A change that would break one is refused.</p>
         <TextField
-          label={words.makeName}
-          hint={words.makeNameHint}
+          label="Name"
+          hint="Lowercase letters, digits and hyphens"
           value={name}
           required
           autocomplete="off"
           maxLength={LONGEST_NAME}
         />
-        <TextField label={words.src} value={from} required autocomplete="off" />
-        <TextField label={words.dst} value={to} required autocomplete="off" />
-        <SelectField
-          label={words.expect}
-          value={must}
-          options={EXPECTED.map((each) => [each, words.verdicts[each]] as const)}
-        />
+        <TextField label="From" value={from} required autocomplete="off" />
+        <TextField label="To" value={to} required autocomplete="off" />
+        <SelectField label="Must stay" value={must} options={EXPECTED.map((each) => [each, VERDICTS[each]] as const)} />
         {what.length > 0 && (
           <p>
-            {words.allowed}: <code>{what.join('/')}</code>
+            Allowed: <code>{what.join('/')}</code>
           </p>
         )}
         <ProblemNotice problem={problem.value} />
         <div class="row">
           <button type="submit" class="primary" disabled={isActing.value}>
-            {words.create}
+            Create assertion
           </button>
           <button type="button" class="quiet" onClick={close}>
-            {texts.common.cancel}
+            Cancel
           </button>
         </div>
       </form>

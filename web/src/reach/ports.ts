@@ -1,5 +1,3 @@
-import { reachability as words } from '../texts/reachability.ts';
-
 /** "ALL", or ranges of ports; ICMP has none. */
 export type Allowed =
   | 'ALL'
@@ -9,15 +7,15 @@ const MOST = 4;
 
 /** As `TCP 5432, UDP 53`, the first few in full. */
 export function portsText(allowed: Allowed, { most = MOST, omitted = 0 } = {}): string {
-  if (allowed === 'ALL') return words.anything;
-  if (allowed.length === 0) return words.nothing;
+  if (allowed === 'ALL') return 'anything';
+  if (allowed.length === 0) return 'nothing';
   const shown = allowed
     .slice(0, most)
     .map(({ protocol, from, to }) =>
       from !== undefined && from <= 1 && to === 65_535 ? protocol : rangeText(protocol, from, to),
     );
   const left = allowed.length - shown.length + omitted;
-  return [...shown, ...(left > 0 ? [words.morePorts(left)] : [])].join(', ');
+  return [...shown, ...(left > 0 ? [`${left} more`] : [])].join(', ');
 }
 
 /** One range as everything that Mesh says writes it: `TCP 5432`, `UDP 6000-6100`, `ICMP`. */
@@ -34,3 +32,5 @@ export function rangesAsWords(text: string): string {
 }
 
 export const countText = new Intl.NumberFormat('en').format;
+
+export const pairsText = (count: number) => `${count} ${count === 1 ? 'pair' : 'pairs'}`;

@@ -1,4 +1,4 @@
-import { computed, signal } from '@preact/signals';
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
 
 /** What the address asks for: `#/<workspace>/<page>/<rest…>?<query>`. */
 export interface Route {
@@ -14,6 +14,18 @@ addEventListener('hashchange', () => {
 });
 
 export const route = computed((): Route => parseRoute(hash.value));
+
+const parts = new Map<string, ReadonlySignal<string | null>>();
+
+/** Returns one part of the query. Whoever reads it is told when this part changes, and not of the rest of the address. */
+export function queryPart(name: string): string | null {
+  const known = parts.get(name) ?? computed(() => route.value.query.get(name));
+  parts.set(name, known);
+  return known.value;
+}
+
+/** In place of a workspace in the address of a page that the person chooses one for. No slug is spelled so. */
+export const ANY_WORKSPACE = '~';
 
 /** Links of plans name no workspace: `#/workflows/<id>`. */
 export const WORKFLOWS = 'workflows';

@@ -1,6 +1,5 @@
 import { effect } from '@preact/signals';
 import { route, setQuery } from '../route/route.ts';
-import { texts } from '../texts/texts.ts';
 import { say } from '../ui/message.tsx';
 import { instantOf } from './moment.ts';
 
@@ -11,7 +10,7 @@ export function checkMoment(): () => void {
     if (text === null) return;
     const at = instantOf(text);
     const isPast = at !== undefined && Date.parse(at) <= Date.now();
-    if (!isPast) say(texts.shell.noMoment(text));
+    if (!isPast) say(`${text.slice(0, 60)} is no time in the past. What is shown is now.`);
     if (at !== text || !isPast) setQuery({ at: isPast ? at : undefined });
   });
 }

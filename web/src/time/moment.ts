@@ -1,3 +1,5 @@
+import { browserZone, isUtc } from './zone.ts';
+
 /** Instants in addresses are as the API writes them: `2026-01-31T12:00:00.000Z`. */
 
 /** A text that names an instant, as the API writes it; undefined for any other. */
@@ -14,6 +16,7 @@ export function justBefore(at: string): string {
 /** What an input of the kind `datetime-local` holds for an instant: in the viewer's zone, to the second. */
 export function localText(at: string): string {
   const time = new Date(at);
+  if (isUtc.value) return time.toISOString().slice(0, 19);
   const two = (value: number) => String(value).padStart(2, '0');
   const date = [time.getFullYear(), two(time.getMonth() + 1), two(time.getDate())].join('-');
   return `${date}T${[time.getHours(), time.getMinutes(), time.getSeconds()].map(two).join(':')}`;
@@ -21,12 +24,12 @@ export function localText(at: string): string {
 
 /** The instant of such an input. */
 export function instantOfLocal(text: string): string | undefined {
-  return text === '' ? undefined : instantOf(text);
+  return text === '' ? undefined : instantOf(isUtc.value ? `${text}Z` : text);
 }
 
-/** The viewer's zone, as `Europe/Berlin`. */
+/** The zone that times are shown and typed in. */
 export function zone(): string {
-  return Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return isUtc.value ? 'UTC' : browserZone;
 }
 
 export const HOUR_MS = 3_600_000;

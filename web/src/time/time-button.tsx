@@ -2,7 +2,6 @@ import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 import { route } from '../route/route.ts';
-import { texts } from '../texts/texts.ts';
 import { Popover } from '../ui/popover.tsx';
 import { exactTime } from '../ui/time.tsx';
 import { relativeTime } from './relative.ts';
@@ -10,9 +9,9 @@ import { relativeTime } from './relative.ts';
 /** The time that every page looks at. */
 export function TimeButton() {
   const at = route.value.query.get('at');
-  const label = `${texts.shell.time}: ${at ? exactTime(at) : texts.shell.now}`;
+  const label = `Time that is looked at: ${at ? exactTime(at) : 'now'}`;
   return (
-    <Popover label={label} text={at ? relativeTime(at) : texts.shell.now} class="quiet">
+    <Popover label={label} text={at ? relativeTime(at) : 'now'} class="quiet">
       {(close) => <Panel close={close} />}
     </Popover>
   );

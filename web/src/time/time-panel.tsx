@@ -3,7 +3,6 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { answer, api } from '../api/client.ts';
 import { useLoaded } from '../api/load.ts';
 import { route, setQuery } from '../route/route.ts';
-import { time } from '../texts/time.ts';
 import { ReadResult } from '../ui/read-result.tsx';
 import { exactTime } from '../ui/time.tsx';
 import { ago, DAY_MS, HOUR_MS, instantOfLocal, justBefore, localText, zone } from './moment.ts';
@@ -33,24 +32,24 @@ export function TimePanel({ close }: { close: () => void }) {
   };
   return (
     <div class="stack">
-      <h2>{time.choose}</h2>
-      <p class="small dim">{time.chooseWhy}</p>
+      <h2>View another time</h2>
+      <p class="small dim">Pages with a history show the network as it was then.</p>
       <ul class="stack-small">
-        {at && <Choice label={time.backToNow} go={() => go(undefined)} />}
+        {at && <Choice label="Back to now" go={() => go(undefined)} />}
         <li>
           <button type="button" ref={first} onClick={() => go(ago(HOUR_MS))}>
-            {time.hourAgo}
+            An hour ago
           </button>
         </li>
-        <Choice label={time.dayAgo} go={() => go(ago(DAY_MS))} />
-        {lastAt && <Choice label={time.beforeLast} go={() => go(justBefore(lastAt))} />}
+        <Choice label="24 hours ago" go={() => go(ago(DAY_MS))} />
+        {lastAt && <Choice label="Before the last change" go={() => go(justBefore(lastAt))} />}
       </ul>
       <ReadResult of={last.value}>
-        {({ items }) => items.length === 0 && <p class="small dim">{time.noLast}</p>}
+        {({ items }) => items.length === 0 && <p class="small dim">Nothing changed in the last 30 days.</p>}
       </ReadResult>
       <form class="stack-small" onSubmit={submit}>
         <label class="field">
-          {time.moment(zone())}
+          Date and time ({zone()})
           <input
             type="datetime-local"
             step={1}
@@ -61,9 +60,11 @@ export function TimePanel({ close }: { close: () => void }) {
             }}
           />
         </label>
-        <p class="small dim">{moment === undefined ? '' : isAhead ? time.ahead : exactTime(moment)}</p>
+        <p class="small dim">
+          {moment === undefined ? '' : isAhead ? 'Choose a time in the past.' : exactTime(moment)}
+        </p>
         <button type="submit" class="primary" disabled={moment === undefined || isAhead}>
-          {time.look}
+          View this time
         </button>
       </form>
     </div>

@@ -1,5 +1,4 @@
 import type { Agent } from '../api/types.ts';
-import { agents as words } from '../texts/agents.ts';
 
 /** Agents by id. */
 export type AgentNames = ReadonlyMap<string, Pick<Agent, 'name' | 'parentRef'>>;
@@ -28,10 +27,13 @@ export function withAgentNames(text: string, agents: AgentNames = new Map()): st
   return text
     .replaceAll(LABEL, (whole, label: 'agent' | 'parent', id: string) => {
       const agent = agents.get(id);
-      return agent ? words.labels[label](agent.name) : whole;
+      if (!agent) return whole;
+      return label === 'agent' ? `agent ${agent.name}` : `sub-agents of ${agent.name}`;
     })
     .replaceAll(MADE, (whole, id: string, preset: string) => {
       const agent = agents.get(id);
-      return agent ? words.madePolicy(agent.name, preset, agent.parentRef?.name) : whole;
+      if (!agent) return whole;
+      const parent = agent.parentRef ? ` (${agent.parentRef.name})` : '';
+      return `${agent.name} · ${preset}${parent}`;
     });
 }

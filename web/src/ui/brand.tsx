@@ -1,5 +1,3 @@
-import { texts } from '../texts/texts.ts';
-
 export function Brand() {
   return (
     <span class="brand">
@@ -7,7 +5,7 @@ export function Brand() {
         <path d="M8 1l7 7-7 7-7-7z" fill="none" stroke="var(--accent)" stroke-width="2" />
         <circle cx="8" cy="8" r="2.2" fill="var(--accent)" />
       </svg>
-      {texts.common.product}
+      Mesh
     </span>
   );
 }

@@ -1,9 +1,8 @@
 import { useSignal } from '@preact/signals';
-import { texts } from '../texts/texts.ts';
 
 const SHOWN_MS = 2_000;
 
-export function CopyButton({ text, label = texts.common.copy }: { text: string; label?: string }) {
+export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
   const isCopied = useSignal(false);
   const copy = async () => {
     await navigator.clipboard.writeText(text);
@@ -14,7 +13,7 @@ export function CopyButton({ text, label = texts.common.copy }: { text: string; 
   };
   return (
     <button type="button" class="link small" onClick={copy}>
-      {isCopied.value ? texts.common.copied : label}
+      {isCopied.value ? 'Copied' : label}
     </button>
   );
 }

@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
-import { texts } from '../texts/texts.ts';
 import { useAct } from './act.ts';
 import { useModal } from './modal.ts';
 import { ProblemNotice } from './problem.tsx';
@@ -75,7 +74,7 @@ export function Confirm({ title, children, act: label, name, isReady = true, run
         {children}
         {name !== undefined && (
           <label class="field">
-            {texts.common.confirmName(name)}
+            Type {name} to confirm. This cannot be undone.
             <input
               ref={field}
               value={typed.value}
@@ -93,12 +92,14 @@ export function Confirm({ title, children, act: label, name, isReady = true, run
         {name !== undefined && misses.value > 0 && (
           // A new one each time, which is read aloud again.
           <p key={misses.value} id={missId} class="fault" role="alert">
-            {texts.common.otherName(name)}
+            Nothing was done: the name does not match. Type {name} exactly.
           </p>
         )}
         {isEarly.value && (
           <p class={isReady ? 'hint' : 'fault'} role="status">
-            {isReady ? texts.common.shownNow : texts.common.tooEarly}
+            {isReady
+              ? 'The effect is shown now. Press again.'
+              : 'The effect is still being computed. Nothing was done.'}
           </p>
         )}
         <ProblemNotice problem={problem.value} />
@@ -107,7 +108,7 @@ export function Confirm({ title, children, act: label, name, isReady = true, run
             {label}
           </button>
           <button type="button" class="quiet" onClick={close}>
-            {texts.common.cancel}
+            Cancel
           </button>
         </div>
       </form>

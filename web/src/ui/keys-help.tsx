@@ -1,11 +1,40 @@
 import { signal } from '@preact/signals';
 import { Fragment } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
-import { keys as words } from '../texts/keys.ts';
-import { texts } from '../texts/texts.ts';
 import { Dialog } from './dialog.tsx';
 import { isTyping } from './keys.ts';
 import './keys-help.css';
+
+const PARTS = [
+  [
+    'Everywhere',
+    [
+      ['Ctrl K', 'search pages, peers, policies and agents'],
+      ['?', 'show these keys'],
+      ['Escape', 'close the dialog or menu'],
+    ],
+  ],
+  [
+    'Review',
+    [
+      ['j', 'next change'],
+      ['k', 'previous change'],
+      ['a', 'go to Approve; Enter presses it'],
+      ['r', 'go to Reject'],
+      ['q', 'go to Request changes'],
+      ['n', 'go to the note'],
+      ['Escape', 'back to the list'],
+    ],
+  ],
+  ['New change', [['Ctrl Enter', 'preview the sentence or the orders']]],
+  [
+    'Time',
+    [
+      ['← →', 'previous change, next change'],
+      ['Home End', 'first change, now'],
+    ],
+  ],
+] as const;
 
 const isOpen = signal(false);
 const open = () => {
@@ -19,7 +48,7 @@ const close = () => {
 export function KeysButton() {
   return (
     <button type="button" class="quiet wide-only" aria-haspopup="dialog" onClick={open}>
-      {words.open} <kbd>?</kbd>
+      Keys <kbd>?</kbd>
     </button>
   );
 }
@@ -35,9 +64,9 @@ export function KeysHelp() {
   }, []);
   if (!isOpen.value) return null;
   return (
-    <Dialog title={words.title} close={close}>
-      <p class="dim">{words.why}</p>
-      {words.parts.map(([part, all]) => (
+    <Dialog title="Keys" close={close}>
+      <p class="dim">Inactive while you type in a field.</p>
+      {PARTS.map(([part, all]) => (
         <section key={part} class="stack-small">
           <h3>{part}</h3>
           <dl class="keys">
@@ -56,7 +85,7 @@ export function KeysHelp() {
       ))}
       <div class="row">
         <button type="button" onClick={close}>
-          {texts.common.close}
+          Close
         </button>
       </div>
     </Dialog>

@@ -1,5 +1,4 @@
 import { signal } from '@preact/signals';
-import { texts } from '../texts/texts.ts';
 
 interface Message {
   readonly text: string;
@@ -47,7 +46,7 @@ export function Messages() {
           <button
             type="button"
             class="quiet"
-            aria-label={texts.common.close}
+            aria-label="Close"
             onClick={() => {
               message.value = undefined;
             }}

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { texts } from '../texts/texts.ts';
+import { waitingCount } from '../api/waiting.ts';
+import { route } from '../route/route.ts';
+import { DocsLink } from './docs-link.tsx';
 
 /** A page: its title gets the focus when it is opened, so that it is read aloud and keys begin there. */
 export function Page({
@@ -16,16 +18,20 @@ export function Page({
   useLayoutEffect(() => {
     heading.current?.focus({ preventScroll: true });
   }, []);
+  const count = waitingCount.value;
   useLayoutEffect(() => {
-    document.title = `${title} · ${texts.common.product}`;
-  }, [title]);
+    document.title = `${count > 0 ? `(${count}) ` : ''}${title} · Mesh`;
+  }, [title, count]);
   return (
     <div class="stack">
       <div class="row">
         <h1 tabIndex={-1} ref={heading} class="break">
           {title}
         </h1>
-        {actions && <div class="row push">{actions}</div>}
+        <div class="row push">
+          {actions}
+          <DocsLink page={route.value.page || 'home'} />
+        </div>
       </div>
       {children}
     </div>

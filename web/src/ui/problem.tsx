@@ -1,6 +1,6 @@
 import type { FieldFault, Problem } from '../api/problem.ts';
-import { texts } from '../texts/texts.ts';
 import { CopyButton } from './copy.tsx';
+import { NearNames } from './near-names.tsx';
 import { clockTime } from './time.tsx';
 
 interface ProblemNoticeProps {
@@ -20,6 +20,7 @@ export function ProblemNotice({ problem, again, shownAsOf }: ProblemNoticeProps)
     <div class="notice danger" role="alert">
       <strong>{title}</strong>
       {message !== '' && <span class="break">{message}</span>}
+      <NearNames problem={problem} />
       {errors.length > 0 && (
         <ul>
           {errors.map((fault) => (
@@ -29,15 +30,15 @@ export function ProblemNotice({ problem, again, shownAsOf }: ProblemNoticeProps)
           ))}
         </ul>
       )}
-      {shownAsOf !== undefined && <span>{texts.problem.shownAsOf(clockTime(shownAsOf))}</span>}
+      {shownAsOf !== undefined && <span>Showing data as of {clockTime(shownAsOf)}.</span>}
       {requestId && (
         <span class="small dim">
-          {texts.problem.request} <code>{requestId}</code> <CopyButton text={requestId} />
+          Request <code>{requestId}</code> <CopyButton text={requestId} />
         </span>
       )}
       {again && (
         <button type="button" class="quiet" onClick={again}>
-          {texts.problem.again}
+          Try again
         </button>
       )}
     </div>

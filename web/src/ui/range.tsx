@@ -1,7 +1,6 @@
 import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { route, setQuery } from '../route/route.ts';
-import { time } from '../texts/time.ts';
 import { ago, DAY_MS, HOUR_MS, instantOf, instantOfLocal, localText, zone } from '../time/moment.ts';
 import { Popover } from './popover.tsx';
 import { exactTime, shortTime } from './time.tsx';
@@ -11,7 +10,12 @@ export interface Range {
   readonly to: string;
 }
 
-const QUICK = { hour: HOUR_MS, day: DAY_MS, week: 7 * DAY_MS, month: 30 * DAY_MS } as const;
+const QUICK = {
+  hour: { title: 'Last hour', ms: HOUR_MS },
+  day: { title: 'Last 24 hours', ms: DAY_MS },
+  week: { title: 'Last 7 days', ms: 7 * DAY_MS },
+  month: { title: 'Last 30 days', ms: 30 * DAY_MS },
+} as const;
 export type QuickRange = keyof typeof QUICK;
 const NAMES = Object.keys(QUICK) as QuickRange[];
 
@@ -38,14 +42,14 @@ export function useRange(usual: QuickRange): ReadonlySignal<Range | undefined> {
 
 /** Up to now, from a while ago. */
 export function setRange(name: QuickRange): void {
-  setQuery({ from: ago(QUICK[name]), to: ago(0) });
+  setQuery({ from: ago(QUICK[name].ms), to: ago(0) });
 }
 
 /** Chooses the range of the address: relative ones become fixed instants. */
 export function RangeControl({ range }: { range: Range | undefined }) {
-  const text = range ? time.span(shortTime(range.from), shortTime(range.to)) : time.range;
+  const text = range ? `${shortTime(range.from)} to ${shortTime(range.to)}` : 'Range';
   return (
-    <Popover label={`${time.range}: ${text}`} text={text}>
+    <Popover label={`Range: ${text}`} text={text}>
       {(close) => <RangePanel range={range} close={close} />}
     </Popover>
   );
@@ -64,7 +68,7 @@ function RangePanel({ range, close }: { range: Range | undefined; close: () => v
   };
   return (
     <div class="stack">
-      <h2>{time.range}</h2>
+      <h2>Range</h2>
       {range && (
         <p class="small dim">
           {exactTime(range.from)}
@@ -82,16 +86,16 @@ function RangePanel({ range, close }: { range: Range | undefined; close: () => v
               close();
             }}
           >
-            {time.quick[name]}
+            {QUICK[name].title}
           </button>
         ))}
       </div>
       <form class="stack-small" onSubmit={submit}>
-        <LocalTime label={time.from(zone())} value={from} />
-        <LocalTime label={time.to(zone())} value={to} />
-        {isReversed && <p class="fault">{time.reversed}</p>}
+        <LocalTime label={`From (${zone()})`} value={from} />
+        <LocalTime label={`To (${zone()})`} value={to} />
+        {isReversed && <p class="fault">The range ends before it begins.</p>}
         <button type="submit" disabled={begin === undefined || end === undefined || isReversed}>
-          {time.setRange}
+          Set range
         </button>
       </form>
     </div>

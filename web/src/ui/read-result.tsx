@@ -3,13 +3,13 @@ import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useId, useLayoutEffect } from 'preact/hooks';
 import type { Loaded } from '../api/load.ts';
 import type { Problem } from '../api/problem.ts';
-import { texts } from '../texts/texts.ts';
+import { Skeleton } from '../design/skeleton.tsx';
 import './read-result.css';
 import { ProblemNotice } from './problem.tsx';
 
 interface ReadResultProps<T> {
   readonly of: Loaded<T>;
-  /** Replaces "Loading…" until the first answer. */
+  /** Stands in place of a skeleton until the first answer. */
   readonly loading?: string;
   /** Called with what was read alone: only there is it known that something is empty. */
   readonly children?: (value: T) => ComponentChildren;
@@ -19,19 +19,24 @@ interface ReadResultProps<T> {
  * What was read; in its place that it is being read, or why it could not be. What was read before a failure stays, with the
  * time that it is of.
  */
-export function ReadResult<T>({ of, loading = texts.common.loading, children }: ReadResultProps<T>) {
+export function ReadResult<T>({ of, loading, children }: ReadResultProps<T>) {
   const { value, answeredAt, problem, isLoading, reload } = of;
   const isAnswered = answeredAt !== undefined;
   return (
     <>
       <FailedRead problem={problem} reload={reload} answeredAt={answeredAt} />
-      {!isAnswered && !problem && isLoading && (
-        <p class="dim loading" role="status">
-          {loading}
-        </p>
-      )}
+      {!isAnswered && !problem && isLoading && <Waiting text={loading} />}
       {isAnswered && children?.(value as T)}
     </>
+  );
+}
+
+function Waiting({ text }: { text: string | undefined }) {
+  if (text === undefined) return <Skeleton text="Loading…" />;
+  return (
+    <p class="dim loading" role="status">
+      {text}
+    </p>
   );
 }
 

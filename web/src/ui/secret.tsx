@@ -1,5 +1,6 @@
-import { texts } from '../texts/texts.ts';
 import { CodeBlock } from './code-block.tsx';
+
+export const SHOWN_ONCE = 'Shown only once. Store it safely.';
 
 /** A secret that is shown this once. */
 export function Secret({ label, text }: { label: string; text: string }) {
@@ -7,7 +8,7 @@ export function Secret({ label, text }: { label: string; text: string }) {
     <div class="stack-small">
       <CodeBlock label={label} text={text} />
       <p>
-        <strong>{texts.common.once}</strong>
+        <strong>{SHOWN_ONCE}</strong>
       </p>
     </div>
   );

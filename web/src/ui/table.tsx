@@ -2,9 +2,10 @@ import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Loaded } from '../api/load.ts';
-import { route, setQuery } from '../route/route.ts';
-import { texts } from '../texts/texts.ts';
+import { queryPart, setQuery } from '../route/route.ts';
 import { ReadResult } from './read-result.tsx';
+
+export const NO_MATCH = 'Nothing matches. Clear the search to see all.';
 
 export interface Column<R> {
   readonly name: string;
@@ -15,9 +16,11 @@ export interface Column<R> {
   readonly isNumber?: boolean;
   /** Left out on narrow screens. */
   readonly isMinor?: boolean;
+  /** Takes the room that others leave. */
+  readonly isWide?: boolean;
 }
 
-interface TableProps<R> {
+export interface TableProps<R> {
   readonly label: string;
   readonly columns: readonly Column<R>[];
   readonly rows: ReadonlySignal<readonly R[]>;
@@ -35,6 +38,8 @@ interface TableProps<R> {
 /** Height of a row in CSS pixels: every row has one line, so that only those in sight are drawn. */
 const ROW = 40;
 const AHEAD = 12;
+/** Rows that are drawn whole, so that the browser finds and prints all of them. */
+const MOST_WHOLE = 200;
 
 /** A list whose order stands in the address (`sort`, `desc`). Long ones draw what is in sight. */
 export function Table<R>({ read, ...props }: TableProps<R>) {
@@ -49,11 +54,10 @@ function Rows<R>({ label, columns, rows, keyOf, open, selected, empty, isPart }:
   const viewport = useRef<HTMLDivElement>(null);
   const seen = useSignal({ top: 0, height: 800 });
   const sorted = useComputed(() => {
-    const { query } = route.value;
-    const column = columns.find(({ name }) => name === query.get('sort'));
+    const column = columns.find(({ name }) => name === queryPart('sort'));
     const { order } = column ?? {};
     if (!order) return rows.value;
-    const sign = query.has('desc') ? -1 : 1;
+    const sign = queryPart('desc') !== null ? -1 : 1;
     const keyed = rows.value.map((row) => [order(row), row] as const);
     keyed.sort(([a], [b]) => (a < b ? -sign : a > b ? sign : 0));
     return keyed.map(([, row]) => row);
@@ -73,11 +77,15 @@ function Rows<R>({ label, columns, rows, keyOf, open, selected, empty, isPart }:
     };
   }, []);
   const all = sorted.value;
-  const first = Math.max(0, Math.floor(seen.value.top / ROW) - AHEAD);
-  const last = Math.min(all.length, Math.ceil((seen.value.top + seen.value.height) / ROW) + AHEAD);
+  const isWhole = all.length <= MOST_WHOLE;
+  const first = isWhole ? 0 : Math.max(0, Math.floor(seen.value.top / ROW) - AHEAD);
+  const last = isWhole
+    ? all.length
+    : Math.min(all.length, Math.ceil((seen.value.top + seen.value.height) / ROW) + AHEAD);
+  const style = `table ${isPart ? 'part' : ''} ${isWhole ? 'whole' : ''}`;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be scrolled by keys too
-    <section class={`table ${isPart ? 'part' : ''}`} ref={viewport} aria-label={label} tabIndex={0}>
+    <section class={style} ref={viewport} aria-label={label} tabIndex={0}>
       <table aria-rowcount={all.length + 1}>
         <thead>
           <tr>
@@ -98,8 +106,11 @@ function Rows<R>({ label, columns, rows, keyOf, open, selected, empty, isPart }:
                 class={open && 'opens'}
                 onClick={open && ((event) => isOnControl(event) || open(row))}
               >
-                {columns.map(({ name, cell, isNumber, isMinor }) => (
-                  <td key={name} class={`${isNumber ? 'number' : ''} ${isMinor ? 'minor' : ''}`}>
+                {columns.map(({ name, cell, isNumber, isMinor, isWide }) => (
+                  <td
+                    key={name}
+                    class={`${isNumber ? 'number' : ''} ${isMinor ? 'minor' : ''} ${isWide ? 'widest' : ''}`}
+                  >
                     {cell(row)}
                   </td>
                 ))}
@@ -115,9 +126,8 @@ function Rows<R>({ label, columns, rows, keyOf, open, selected, empty, isPart }:
 }
 
 function Heading<R>({ column: { name, order, isNumber, isMinor } }: { column: Column<R> }) {
-  const { query } = route.value;
-  const isSorted = query.get('sort') === name;
-  const isDescending = isSorted && query.has('desc');
+  const isSorted = queryPart('sort') === name;
+  const isDescending = isSorted && queryPart('desc') !== null;
   const sort = isSorted ? (isDescending ? 'descending' : 'ascending') : undefined;
   const turn = () =>
     setQuery({ sort: isDescending ? undefined : name, desc: isSorted && !isDescending ? '1' : undefined });
@@ -147,15 +157,15 @@ function isOnControl({ target }: Event): boolean {
   return target instanceof Element && target.closest('a, button, input, select, label') !== null;
 }
 
-/** A search that stands in the address (`q`). */
-export function SearchBox({ label }: { label: string }) {
+/** A search that stands in the address. */
+export function SearchBox({ label, field = 'q' }: { label: string; field?: string }) {
   return (
     <input
       type="search"
       aria-label={label}
-      placeholder={texts.common.search}
-      value={route.value.query.get('q') ?? ''}
-      onInput={({ currentTarget }) => setQuery({ q: currentTarget.value })}
+      placeholder="Search"
+      value={queryPart(field) ?? ''}
+      onInput={({ currentTarget }) => setQuery({ [field]: currentTarget.value })}
     />
   );
 }

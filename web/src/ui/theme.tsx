@@ -1,28 +1,29 @@
 import { signal } from '@preact/signals';
-import { texts } from '../texts/texts.ts';
+import { keepTheme, keptTheme, THEMES, type Theme } from './theme-choice.ts';
 
-type Theme = 'system' | 'light' | 'dark';
-const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
-const KEY = 'mesh.theme';
+export const THEME_NAMES: Record<Theme, string> = {
+  system: 'Theme of the system',
+  light: 'Light mode',
+  dark: 'Dark mode',
+};
 
-const theme = signal<Theme>(THEMES.find((name) => name === localStorage.getItem(KEY)) ?? 'system');
-show(theme.value);
+const theme = signal<Theme>(keptTheme());
 
-function show(name: Theme): void {
-  if (name === 'system') delete document.documentElement.dataset['theme'];
-  else document.documentElement.dataset['theme'] = name;
+export function setTheme(next: Theme): void {
+  theme.value = next;
+  keepTheme(next);
 }
 
 export function ThemeSwitch() {
   const next = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length] ?? 'system';
-  const turn = () => {
-    theme.value = next;
-    localStorage.setItem(KEY, next);
-    show(next);
-  };
   return (
-    <button type="button" class="quiet" onClick={turn} title={texts.shell.themeWhy}>
-      {texts.shell.theme[theme.value]}
+    <button
+      type="button"
+      class="quiet"
+      onClick={() => setTheme(next)}
+      title="Change between light, dark and what the system says"
+    >
+      Theme: {theme.value}
     </button>
   );
 }

@@ -1,30 +1,26 @@
 import { relativeTime } from '../time/relative.ts';
+import { isUtc } from '../time/zone.ts';
 
-const short = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
-const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
-
-const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
-
-/** An instant in ms as `HH:MM:SS`, in the viewer's zone. */
-export function clockTime(at: number): string {
-  return clock.format(at);
+/** Formats instants in the zone that the viewer chose. */
+function formatOf(options: Intl.DateTimeFormatOptions): (at: string | number) => string {
+  const local = new Intl.DateTimeFormat('en-GB', options);
+  const utc = new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' });
+  return (at) => (isUtc.value ? utc : local).format(new Date(at));
 }
+
+/** To the minute. */
+export const shortTime = formatOf({ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+/** As `Thursday 12 March`. */
+export const dayText = formatOf({ weekday: 'long', day: 'numeric', month: 'long' });
+/** Hour and minute: for what stands below its day. */
+export const dayClock = formatOf({ timeStyle: 'short' });
+/** As `HH:MM:SS`. */
+export const clockTime = formatOf({ timeStyle: 'medium' });
+const exact = formatOf({ dateStyle: 'medium', timeStyle: 'medium' });
 
 /** In the viewer's zone, and in UTC. */
 export function exactTime(at: string): string {
-  return `${exact.format(new Date(at))} (${at.replace('.000Z', 'Z')})`;
-}
-
-/** In the viewer's zone, to the minute. */
-export function shortTime(at: string): string {
-  return short.format(new Date(at));
-}
-
-const INSTANT = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z\b/g;
-
-/** A sentence with its instants in the viewer's zone. */
-export function withShortTimes(sentence: string): string {
-  return sentence.replace(INSTANT, (at) => (Number.isNaN(Date.parse(at)) ? at : shortTime(at)));
+  return `${exact(at)} (${at.replace('.000Z', 'Z')})`;
 }
 
 /** An instant relative to now, the exact one on hover. */

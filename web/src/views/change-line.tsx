@@ -1,8 +1,5 @@
 import type { components } from '../api/schema.d.ts';
-import { views } from '../texts/views.ts';
 import { Sentence } from '../ui/sentence.tsx';
-
-const words = views.timeline;
 
 type Props = Pick<components['schemas']['ConnectivityTimeline']['intervals'][number], 'change' | 'causes'>;
 
@@ -11,15 +8,11 @@ export function ChangeLine({ change, causes }: Props) {
   const names = causes.map(({ kind, name }) => `${kind} ${name}`).join(', ');
   return (
     <>
-      {names !== '' && (
-        <p class="small break">
-          {words.because} {names}
-        </p>
-      )}
+      {names !== '' && <p class="small break">Because of {names}</p>}
       {change && (
         <p class="small dim break">
-          {change.actor}: <Sentence text={change.reason} /> ({words.revision(change.revision)}
-          {change.reviewed_by !== null && `, ${words.approvedBy(change.reviewed_by)}`})
+          {change.actor}: <Sentence text={change.reason} /> (revision {change.revision}
+          {change.reviewed_by !== null && `, approved by ${change.reviewed_by}`})
         </p>
       )}
     </>

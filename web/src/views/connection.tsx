@@ -1,14 +1,10 @@
 import type { components } from '../api/schema.d.ts';
 import { portsText } from '../reach/ports.ts';
 import { Ends, Fixes, type Groups, GroupsAnswer, type Pair, Steps, VerdictTag } from '../reach/why.tsx';
-import { reachability } from '../texts/reachability.ts';
-import { views } from '../texts/views.ts';
 import { Facts } from '../ui/facts.tsx';
 import { Sentence } from '../ui/sentence.tsx';
 import { exactTime, Time } from '../ui/time.tsx';
 import '../reach/reach.css';
-
-const words = views.reachability;
 
 type Denial = components['schemas']['ExplainDenialResponse'];
 type Fields = Readonly<Record<string, unknown>>;
@@ -50,16 +46,16 @@ function PairAnswer({ pair, isPast }: { pair: Pair; isPast: boolean }) {
   const changedBy = now.changed_by as { readonly actor?: string; readonly reason?: string } | null;
   return (
     <>
-      {verdict === 'reachable' && !usable && !isPast && !note && <p>{words.offline}</p>}
+      {verdict === 'reachable' && !usable && !isPast && !note && <p>Allowed, but at least one end is offline.</p>}
       {note && <p class="break">{note}</p>}
       <Facts
         facts={[
-          [reachability.allowed, <code key="ports">{portsText(allowed)}</code>],
-          [reachability.since, from && <Time key="from" at={from} />],
-          [reachability.atLeastSince, pair.at_least_from && <Time key="least" at={pair.at_least_from} />],
-          [reachability.validTo, to && <Time key="to" at={to} />],
-          [reachability.today, isPast && <VerdictTag key="now" verdict={now.verdict} />],
-          [words.changedBy, changedBy?.actor && [changedBy.actor, changedBy.reason && `: ${changedBy.reason}`]],
+          ['Allowed', <code key="ports">{portsText(allowed)}</code>],
+          ['Since', from && <Time key="from" at={from} />],
+          ['At least since', pair.at_least_from && <Time key="least" at={pair.at_least_from} />],
+          ['Until', to && <Time key="to" at={to} />],
+          ['Now', isPast && <VerdictTag key="now" verdict={now.verdict} />],
+          ['Changed since by', changedBy?.actor && [changedBy.actor, changedBy.reason && `: ${changedBy.reason}`]],
         ]}
       />
       <Steps steps={pair.steps} />
@@ -74,7 +70,7 @@ function DenialAnswer({ denial: { explanation, allowed, would_fix: fixes } }: { 
       <p class="break">
         <Sentence text={explanation} />
       </p>
-      <Facts facts={[[reachability.allowed, <code key="ports">{portsText(allowed)}</code>]]} />
+      <Facts facts={[['Allowed', <code key="ports">{portsText(allowed)}</code>]]} />
       <Fixes fixes={fixes} />
     </>
   );

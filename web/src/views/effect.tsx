@@ -1,23 +1,21 @@
 import type { components } from '../api/schema.d.ts';
 import type { Plan, WorkflowDetail } from '../api/types.ts';
+import { Chip } from '../design/chip.tsx';
 import { ChangedResource } from '../effect/changed-resource.tsx';
-import { Checked, readByText } from '../effect/checked.tsx';
+import { Checked, quotedIntent, readByFact } from '../effect/checked.tsx';
 import { EffectView } from '../effect/effect-view.tsx';
 import { Risk } from '../effect/risk.tsx';
-import { texts } from '../texts/texts.ts';
-import { views } from '../texts/views.ts';
+import { OrderList } from '../orders/order-list.tsx';
 import { type Fact, Facts } from '../ui/facts.tsx';
 import { Lines } from '../ui/lines.tsx';
 import { Time } from '../ui/time.tsx';
 import { showView } from './frame.tsx';
 
-const words = views.effect;
-
 type Applied = components['schemas']['ApplyNetworkChangeResponse'];
 type Answer = Plan | WorkflowDetail | Applied;
 
 showView<Answer>({
-  title: words.title,
+  title: 'Effect of a change',
   Answer: ({ answer }) => {
     if ('plan_id' in answer) return <PlanAnswer plan={answer} />;
     return 'effect' in answer ? <WorkflowAnswer workflow={answer} /> : <AppliedAnswer applied={answer} />;
@@ -29,25 +27,20 @@ showView<Answer>({
 });
 
 function PlanAnswer({ plan }: { plan: Plan }) {
-  const {
-    summary,
-    read_by: by,
-    reading,
-    check,
-    expectations_hold: hold,
-    unmet,
-    expires_at: until,
-    dry_run: isPreview,
-  } = plan;
+  const { summary, unmet, expires_at: until, dry_run: isPreview } = plan;
   const facts: readonly Fact[] = [
-    [texts.review.readBy, readByText(by, reading)],
-    [texts.review.check, <Checked key="v" check={check} hold={hold} objections={unmet} />],
-    [texts.review.expires, <Time key="t" at={until} />],
+    readByFact(plan),
+    ['Check', <Checked key="v" of={plan} objections={unmet} isQuoted={false} />],
+    ['Expires', <Time key="t" at={until} />],
   ];
   return (
     <Change
       summary={summary}
-      state={isPreview ? words.dryRun : words.plan}
+      state={
+        isPreview
+          ? 'A preview: it cannot be applied.'
+          : 'A plan: nothing has changed. Applying it asks for approval in Review.'
+      }
       isForAnother={plan.another_person ?? false}
       facts={facts}
       risk={plan.risk_level}
@@ -59,33 +52,23 @@ function PlanAnswer({ plan }: { plan: Plan }) {
 }
 
 function WorkflowAnswer({ workflow }: { workflow: WorkflowDetail }) {
-  const {
-    status,
-    error,
-    read_by: by,
-    reading,
-    check,
-    expectations_hold: hold,
-    objections,
-    reviewedBy,
-    reviewedAt,
-    call,
-  } = workflow;
+  const { status, error, objections, reviewedBy, reviewedAt, call } = workflow;
+  const quoted = quotedIntent(workflow);
   const facts: readonly Fact[] = [
-    [words.status, status === 'pending' ? words.pending : error ? `${status}: ${error}` : status],
-    [texts.review.askedBy, workflow.requestedBy],
-    [texts.review.askedFor, workflow.intent],
-    [texts.review.readBy, by && readByText(by, reading)],
-    [texts.review.check, !call && <Checked key="v" check={check} hold={hold} objections={objections} />],
-    [texts.review.expires, status === 'pending' && <Time key="t" at={workflow.expiresAt} />],
-    [texts.review.reviewedBy, reviewedBy && [`${reviewedBy}, `, <Time key="at" at={reviewedAt} />]],
-    [texts.review.noteSaid, workflow.note],
-    [words.repeats, call && <code key="call">{call.operation}</code>],
+    ['Status', status === 'pending' ? 'awaiting approval' : error ? `${status}: ${error}` : status],
+    ['Asked by', workflow.requestedBy],
+    ['Asked for', quoted],
+    readByFact(workflow),
+    ['Check', !call && <Checked key="v" of={workflow} objections={objections} isQuoted={quoted !== undefined} />],
+    ['Expires', status === 'pending' && <Time key="t" at={workflow.expiresAt} />],
+    ['Reviewed by', reviewedBy && [`${reviewedBy}, `, <Time key="at" at={reviewedAt} />]],
+    ['Note', workflow.note],
+    ['Repeats the call of an agent:', call && <code key="call">{call.operation}</code>],
   ];
   return (
     <Change
       summary={workflow.summary}
-      state={status === 'pending' ? words.waits : undefined}
+      state={status === 'pending' ? 'Awaiting approval. Nothing has changed yet.' : undefined}
       isForAnother={false}
       facts={facts}
       risk={workflow.riskLevel}
@@ -103,26 +86,27 @@ interface ChangeProps {
   readonly facts: readonly Fact[];
   readonly risk: Plan['risk_level'];
   readonly reasons: readonly string[];
-  readonly change: Pick<Plan, 'effect' | 'changes' | 'warnings'>;
+  readonly change: Pick<Plan, 'effect' | 'changes' | 'warnings' | 'orders'>;
   readonly questions: readonly string[];
 }
 
 function Change({ summary, state, isForAnother, facts, risk, reasons, change, questions }: ChangeProps) {
-  const { effect, changes, warnings } = change;
+  const { effect, changes, warnings, orders } = change;
   return (
     <article class="stack" aria-label={summary}>
       <h2 class="break">{summary}</h2>
+      {orders && <OrderList orders={orders} label="Orders" />}
       {state && <p>{state}</p>}
-      {isForAnother && <p>{words.another}</p>}
+      {isForAnother && <p>Another person must approve it.</p>}
       <div class="stack-small">
         <div>
           <Risk level={risk} />
         </div>
         <Lines lines={reasons} />
       </div>
-      <Noticed title={texts.review.warnings} lines={warnings} />
+      <Noticed title="Warnings" lines={warnings} />
       <EffectView effect={effect} />
-      <Noticed title={words.asked} lines={questions} />
+      <Noticed title="Open questions" lines={questions} />
       <Facts facts={facts} />
       {changes.map((one) => (
         <ChangedResource key={`${one.resource} ${one.name}`} change={one} />
@@ -146,9 +130,9 @@ function AppliedAnswer({ applied: { status, message } }: { applied: Applied }) {
   return (
     <>
       <p>
-        <span class={`tag ${isWaiting ? 'warn' : ''}`}>{isWaiting ? words.pending : status}</span>
+        <Chip tone={isWaiting ? 'warn' : ''}>{isWaiting ? 'awaiting approval' : status}</Chip>
       </p>
-      <p class="break">{isWaiting ? words.waits : message}</p>
+      <p class="break">{isWaiting ? 'Awaiting approval. Nothing has changed yet.' : message}</p>
     </>
   );
 }

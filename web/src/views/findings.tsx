@@ -1,17 +1,13 @@
 import type { components } from '../api/schema.d.ts';
+import { Chip } from '../design/chip.tsx';
+import { To } from '../design/to.tsx';
 import { Risk } from '../effect/risk.tsx';
 import { FindingSentence } from '../reach/finding-sentence.tsx';
 import { Ends, VerdictTag } from '../reach/why.tsx';
-import { ask } from '../texts/ask.ts';
-import { reachability } from '../texts/reachability.ts';
-import { texts } from '../texts/texts.ts';
-import { views } from '../texts/views.ts';
 import { Facts } from '../ui/facts.tsx';
 import { Sentence } from '../ui/sentence.tsx';
 import { Time } from '../ui/time.tsx';
 import { showView } from './frame.tsx';
-
-const words = views.findings;
 
 type Answer = components['schemas']['FindCauseResponse'];
 
@@ -19,7 +15,7 @@ type Finding = Answer['findings'][number];
 type Restore = NonNullable<Finding['restore']>;
 
 showView<Answer>({
-  title: words.title,
+  title: 'Findings',
   Answer: ({ answer }) => <FindingsAnswer answer={answer} />,
   placeOf({ asked }, args, dashboard) {
     if (!dashboard) return undefined;
@@ -38,22 +34,22 @@ function FindingsAnswer({ answer }: { answer: Answer }) {
   const isPair = src !== null || dst !== null;
   return (
     <article class="stack">
-      <h2 class="break">{isPair ? <Ends src={src ?? ''} dst={dst ?? ''} /> : ask.done}</h2>
+      <h2 class="break">{isPair ? <Ends src={src ?? ''} dst={dst ?? ''} /> : 'Answer'}</h2>
       <p class="break">
         <Sentence text={summary} />
       </p>
       <Facts
         facts={[
-          [ask.read, <Sentence key="reading" text={reading} />],
-          [words.begin, begin && <VerdictTag key="begin" verdict={begin.verdict} />],
-          [words.end, end && <VerdictTag key="end" verdict={end.verdict} />],
-          [reachability.today, now && <VerdictTag key="now" verdict={now.verdict} />],
+          ['Understood as', <Sentence key="reading" text={reading} />],
+          ['Start', begin && <VerdictTag key="begin" verdict={begin.verdict} />],
+          ['End', end && <VerdictTag key="end" verdict={end.verdict} />],
+          ['Now', now && <VerdictTag key="now" verdict={now.verdict} />],
         ]}
       />
-      {next && <p>{words.elsewhere(next.tool)}</p>}
+      {next && <p>The tool {next.tool} answers this question.</p>}
       {findings.length > 0 && (
         <section class="stack-small">
-          <h3>{ask.findings(findings.length, count)}</h3>
+          <h3>{findings.length === count ? `Findings (${count})` : `Findings (${findings.length} of ${count})`}</h3>
           <ol class="spans">
             {findings.map((finding, index) => (
               <li key={index} class="stack-small">
@@ -78,8 +74,7 @@ function Turn({ before, after }: { before: Finding['before']; after: Finding['af
   if (!before || !after) return null;
   return (
     <p class="row">
-      <VerdictTag verdict={before.verdict} /> <span aria-hidden="true">→</span>
-      <span class="visually-hidden">{texts.effect.to}</span> <VerdictTag verdict={after.verdict} />
+      <VerdictTag verdict={before.verdict} /> <To /> <VerdictTag verdict={after.verdict} />
     </p>
   );
 }
@@ -89,14 +84,14 @@ function RestoreLines({ restore }: { restore: Restore }) {
   const { plan_id: id, summary, risk_level: risk, verified, effect, expires_at: until } = restore;
   return (
     <div class="notice stack-small">
-      <span class="break">{words.restore(id)}</span>
+      <span class="break">The plan {id} reverts it:</span>
       <strong class="break">{summary}</strong>
       {effect !== summary && <span class="break">{effect}</span>}
       <span class="row">
         <Risk level={risk} />
-        {verified && <span class="tag ok">{words.matches}</span>}
+        {verified && <Chip tone="ok">brings it back</Chip>}
         <span class="small">
-          {words.expires} <Time at={until} />
+          expires <Time at={until} />
         </span>
       </span>
     </div>

@@ -1,19 +1,20 @@
 import { useSignal } from '@preact/signals';
 import { type ComponentType, render } from 'preact';
 import { useErrorBoundary } from 'preact/hooks';
-import { views as words } from '../texts/views.ts';
 import { answered, args, isCancelled, meetHost, openLink, opensLinks, type ToolAnswer } from './host.ts';
-import '../style/tokens.css';
+import '../design/tokens.css';
 import '../style/base.css';
 import '../style/controls.css';
 import '../style/effect.css';
 import './views.css';
 
+const PAGES = { review: 'Review', reachability: 'Reachability', time: 'Time', ask: 'Ask' } as const;
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Where in the dashboard more is said. */
 export interface Place {
-  readonly page: keyof typeof words.pages;
+  readonly page: keyof typeof PAGES;
   readonly href: string;
 }
 
@@ -44,7 +45,7 @@ function Frame<A>({ view }: { view: View<A> }) {
         <Shown key={answer} view={view} answer={answer} />
       ) : (
         <p class="dim" role="status">
-          {isCancelled.value ? words.cancelled : words.waiting}
+          {isCancelled.value ? 'The call was cancelled.' : 'Waiting for the answer…'}
         </p>
       )}
     </main>
@@ -78,10 +79,11 @@ function Drawn<A>({ view: { Answer, placeOf }, shown, dashboard }: DrawnProps<A>
   return (
     <>
       <Answer answer={shown} args={args.value} />
-      <footer class="stack-small">
-        {place && isWeb(place.href) && <Open place={place} />}
-        <p class="dim small">{words.readOnly}</p>
-      </footer>
+      {place && isWeb(place.href) && (
+        <footer class="stack-small">
+          <Open place={place} />
+        </footer>
+      )}
     </>
   );
 }
@@ -111,13 +113,13 @@ function Open({ place: { page, href } }: { place: Place }) {
       {opensLinks.value && (
         <div>
           <button type="button" class="primary" onClick={open}>
-            {words.open(words.pages[page])}
+            Open {PAGES[page]} in the browser
           </button>
         </div>
       )}
       {(isRefused.value || !opensLinks.value) && (
         <p class="small" role="status">
-          {isRefused.value ? words.notOpened : words.address} <code class="break">{href}</code>
+          {isRefused.value ? 'Could not open it. Address:' : 'In the browser:'} <code class="break">{href}</code>
         </p>
       )}
     </>

@@ -1,9 +1,8 @@
-import { views } from '../texts/views.ts';
 import { Connection, type ConnectionAnswer, questionAddress } from './connection.tsx';
 import { showView } from './frame.tsx';
 
 showView<ConnectionAnswer>({
-  title: views.reachability.title,
+  title: 'Reachability',
   Answer: Connection,
   placeOf(_answer, args, dashboard) {
     const at = typeof args['at'] === 'string' ? args['at'] : undefined;

@@ -1,8 +1,6 @@
 import type { Verdict } from '../reach/why.tsx';
-import { views } from '../texts/views.ts';
 import { exactTime, shortTime } from '../ui/time.tsx';
 
-const words = views.timeline;
 const [WIDTH, HEIGHT] = [1_000, 32];
 /** What is shorter than this would not be seen. */
 const LEAST = 4;
@@ -26,7 +24,7 @@ export function SpanLine({ spans, from, to }: { spans: readonly Span[]; from: st
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={words.line(spans.length)}
+        aria-label={`${spans.length} ${spans.length === 1 ? 'interval' : 'intervals'} as a line`}
       >
         <rect class="track" width={WIDTH} height={HEIGHT} />
         {spans.map((span) => {
@@ -44,7 +42,7 @@ export function SpanLine({ spans, from, to }: { spans: readonly Span[]; from: st
         <span>{shortTime(from)}</span>
         <span class="push">{shortTime(to)}</span>
       </p>
-      <p class="small dim">{words.key}</p>
+      <p class="small dim">High: reachable. Half: in part. Low: not reachable.</p>
     </div>
   );
 }

@@ -1,21 +1,18 @@
 import type { components } from '../api/schema.d.ts';
 import { portsText } from '../reach/ports.ts';
 import { Ends, VerdictTag } from '../reach/why.tsx';
-import { views } from '../texts/views.ts';
 import { exactTime, shortTime, Time } from '../ui/time.tsx';
 import { ChangeLine } from './change-line.tsx';
 import { Connection, type ConnectionAnswer, endsOf, Moment, questionAddress } from './connection.tsx';
 import { showView } from './frame.tsx';
 import { SpanLine, verdictIn } from './span-line.tsx';
 
-const words = views.timeline;
-
 type Timeline = components['schemas']['ConnectivityTimeline'];
 type Exposure = components['schemas']['PeerExposure'];
 type Answer = ConnectionAnswer | Timeline | Exposure;
 
 showView<Answer>({
-  title: words.title,
+  title: 'Time line of a connection',
   Answer: ({ answer, args }) => {
     if ('intervals' in answer) return <RangeAnswer answer={answer} ends={endsOf(args)} />;
     return (
@@ -42,7 +39,13 @@ function RangeAnswer({ answer, ends }: { answer: Timeline | Exposure; ends: { sr
   return (
     <article class="stack">
       <h2 class="break">
-        {isPair ? <Ends src={src} dst={dst} /> : dst === '' ? words.reaches(src) : words.reachedBy(dst)}
+        {isPair ? (
+          <Ends src={src} dst={dst} />
+        ) : dst === '' ? (
+          `Peers that ${src} could reach`
+        ) : (
+          `Peers that could reach ${dst}`
+        )}
       </h2>
       <SpanLine spans={intervals} from={range.from} to={range.to} />
       {[note, range.note].map((text) => text && <p key={text}>{text}</p>)}
@@ -53,7 +56,7 @@ function RangeAnswer({ answer, ends }: { answer: Timeline | Exposure; ends: { sr
               <VerdictTag verdict={verdictIn(interval)} />
               {'allowed' in interval && interval.allowed.length > 0 && <code>{portsText(interval.allowed)}</code>}
               <span class="small" title={`${exactTime(interval.from)} – ${exactTime(interval.to)}`}>
-                {shortTime(interval.from)} {words.until} {shortTime(interval.to)}
+                {shortTime(interval.from)} until {shortTime(interval.to)}
               </span>
             </div>
             {'reach' in interval && verdictIn(interval) !== 'undetermined' && <Reach interval={interval} />}
@@ -61,9 +64,9 @@ function RangeAnswer({ answer, ends }: { answer: Timeline | Exposure; ends: { sr
           </li>
         ))}
       </ol>
-      {count > intervals.length && <p class="dim">{words.more(count - intervals.length)}</p>}
+      {count > intervals.length && <p class="dim">{count - intervals.length} more intervals not shown.</p>}
       <p class="small dim">
-        {words.known} <Time at={range.known_since} />
+        History is known since <Time at={range.known_since} />
       </p>
     </article>
   );
@@ -75,7 +78,7 @@ function Reach({ interval: { reach, outside } }: { interval: Exposure['intervals
     ...reach.map(({ peers, allowed }) => ({ names: peers.join(', '), allowed })),
     ...(outside ?? []).map(({ addresses, allowed }) => ({ names: addresses.join(', '), allowed })),
   ];
-  if (lines.length === 0) return <p class="dim">{words.nobody}</p>;
+  if (lines.length === 0) return <p class="dim">nobody</p>;
   return (
     <ul class="stack-small">
       {lines.map(({ names, allowed }) => (

@@ -3,8 +3,6 @@ import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { components } from '../../api/schema.d.ts';
 import { may } from '../../api/workspace.ts';
-import { agents as words } from '../../texts/agents.ts';
-import { texts } from '../../texts/texts.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -20,8 +18,8 @@ export function AgentCalls({ id }: { id: string }) {
   if (!may('audit:read')) {
     return (
       <section class="stack-small">
-        <h3>{words.calls}</h3>
-        <p class="dim">{words.callsNeed}</p>
+        <h3>Calls of the agent</h3>
+        <p class="dim">Only auditors and admins see calls.</p>
       </section>
     );
   }
@@ -33,12 +31,12 @@ function Calls({ id }: { id: string }) {
   const loaded = useLoaded(() => readCalls(id, wanted.value), { live: false, everyMs: ASKED_EACH_MS });
   return (
     <section class="stack-small">
-      <h3>{words.calls}</h3>
-      <p class="dim small">{words.callsSince}</p>
+      <h3>Calls of the agent</h3>
+      <p class="dim small">Recent calls only. The audit log keeps every change.</p>
       <ReadResult of={loaded.value}>
         {({ calls, hasMore }) => (
           <>
-            {calls.length === 0 && <p class="dim">{words.noCalls}</p>}
+            {calls.length === 0 && <p class="dim">No recent calls.</p>}
             <ul class="calls">
               {calls.map((call) => (
                 <li key={call.seq}>
@@ -54,7 +52,7 @@ function Calls({ id }: { id: string }) {
                     wanted.value += PAGE;
                   }}
                 >
-                  {texts.common.more}
+                  Load more
                 </button>
               </div>
             )}
@@ -71,12 +69,12 @@ function CallDetails({ call: { operation, outcome, face, at, input, result } }: 
       <summary>
         <code class="break">{operation}</code>
         <Outcome outcome={outcome} />
-        <span class="dim small">{words.faces[face]}</span>
+        <span class="dim small">{face.toUpperCase()}</span>
         <Time at={at} />
       </summary>
       <div class="stack-small">
-        <CodeBlock label={words.input} text={indented(input)} />
-        {result !== '' && <CodeBlock label={words.result} text={indented(result)} />}
+        <CodeBlock label="Arguments" text={indented(input)} />
+        {result !== '' && <CodeBlock label="Result" text={indented(result)} />}
       </div>
     </details>
   );

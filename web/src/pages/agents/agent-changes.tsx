@@ -1,7 +1,7 @@
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
+import { Chip } from '../../design/chip.tsx';
 import { linkTo } from '../../route/route.ts';
-import { agents as words } from '../../texts/agents.ts';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 
@@ -14,20 +14,18 @@ export function AgentChanges({ name }: { name: string }) {
   );
   return (
     <section class="stack-small">
-      <h3>{words.changes}</h3>
+      <h3>Changes it requested</h3>
       <ReadResult of={loaded.value}>
         {({ items }) => (
           <>
-            {items.length === 0 && <p class="dim">{words.noChanges}</p>}
+            {items.length === 0 && <p class="dim">No changes requested.</p>}
             <ul class="stack-small">
               {items.map(({ id, summary, status, requestedAt }) => (
                 <li key={id} class="row">
                   <a href={linkTo('review', [id])} class="break">
                     {summary}
                   </a>
-                  <span class={`tag ${status === 'executed' ? 'ok' : status === 'pending' ? 'warn' : ''}`}>
-                    {status}
-                  </span>
+                  <Chip tone={status === 'executed' ? 'ok' : status === 'pending' ? 'warn' : ''}>{status}</Chip>
                   <Time at={requestedAt} />
                 </li>
               ))}

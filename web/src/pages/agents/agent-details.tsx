@@ -2,10 +2,9 @@ import { useSignal } from '@preact/signals';
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import { Problem } from '../../api/problem.ts';
+import { scopeWords } from '../../api/scopes.ts';
 import { may } from '../../api/workspace.ts';
 import { linkTo, route } from '../../route/route.ts';
-import { agents as words } from '../../texts/agents.ts';
-import { texts } from '../../texts/texts.ts';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
@@ -14,7 +13,17 @@ import { AgentCalls } from './agent-calls.tsx';
 import { AgentChanges } from './agent-changes.tsx';
 import { AgentState } from './agent-state.tsx';
 import { RevokeAgent } from './revoke-agent.tsx';
-import { type Agent, reachWords, scopeWords } from './words.ts';
+import { type Agent, reachWords } from './words.ts';
+
+const clientOf = ({ name, host, signedOut }: NonNullable<Agent['client']>) =>
+  `${name}, by OAuth, on ${host}${signedOut ? ': signed out' : ''}`;
+
+const PRESETS = {
+  isolated: 'isolated: no connections in or out',
+  sandboxed: 'sandboxed: reaches what it is granted, no connections in',
+  coordinator: 'coordinator: reaches its sub-agents, its siblings and what it is granted',
+  inherit: 'inherit: reaches what its parent reaches',
+} as const;
 
 /** One agent: who answers for it, what it may do, what it did, and its end. */
 export function AgentDetails({ name }: { name: string }) {
@@ -35,21 +44,22 @@ function Details({ line, reload }: { line: AgentLine; reload: () => void }) {
         <h2 class="break">{agent.name}</h2>
         <AgentState agent={agent} />
         <a class="push" href={linkTo('agents')}>
-          {texts.common.close}
+          Close
         </a>
       </div>
       <p>
-        {words.mayList(scopeWords(agent.scopes))} <strong>{words.never}</strong>
+        May {scopeWords(agent.scopes)}. <strong>Never approves.</strong>
       </p>
       <Facts
         facts={[
-          [words.line, <Line key="line" line={line} />],
-          [words.ends, <Time key="ends" at={agent.expiresAt} />],
-          [words.reach, <Reach key="reach" agent={agent} />],
-          [agent.parentRef ? words.preset : words.widest, words.presets[agent.policyPreset]],
-          [words.peer, agent.peer ? <a href={linkTo('peers', [agent.peer])}>{agent.peer}</a> : words.noPeer],
-          [words.made, <Time key="made" at={agent.createdAt} />],
-          [words.id, [<code key="id">{agent.id}</code>, ' ', <CopyButton key="copy" text={agent.id} />]],
+          ['Delegation chain', <Line key="line" line={line} />],
+          ['Client', agent.client && clientOf(agent.client)],
+          ['Ends', <Time key="ends" at={agent.expiresAt} />],
+          ['Reach', <Reach key="reach" agent={agent} />],
+          [agent.parentRef ? 'Preset' : 'Widest preset of sub-agents', PRESETS[agent.policyPreset]],
+          ['Peer', agent.peer ? <a href={linkTo('peers', [agent.peer])}>{agent.peer}</a> : 'none'],
+          ['Created', <Time key="made" at={agent.createdAt} />],
+          ['Id', [<code key="id">{agent.id}</code>, ' ', <CopyButton key="copy" text={agent.id} />]],
         ]}
       />
       {may('agents:write') && isOpen && !isPast && (
@@ -61,7 +71,7 @@ function Details({ line, reload }: { line: AgentLine; reload: () => void }) {
               isAsked.value = true;
             }}
           >
-            {words.revoke}
+            Revoke agent
           </button>
         </div>
       )}
@@ -96,7 +106,7 @@ function Line({ line }: { line: readonly Agent[] }) {
   const person = down[0]?.person;
   return (
     <ol class="row">
-      {person && <li class="break">{words.lineOf(person)}</li>}
+      {person && <li class="break">{person} (person)</li>}
       {down.map(({ id, name }, index) => (
         <li key={id} class="break">
           <span aria-hidden="true">→ </span>

@@ -2,110 +2,95 @@ import { useComputed } from '@preact/signals';
 import { readAgents } from '../../api/agents.ts';
 import { useLoaded } from '../../api/load.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
-import { goTo, linkTo, route, setQuery } from '../../route/route.ts';
-import { agents as words } from '../../texts/agents.ts';
-import { texts } from '../../texts/texts.ts';
-import { Empty, Page } from '../../ui/page.tsx';
-import { type Column, matches, SearchBox, Table } from '../../ui/table.tsx';
+import { Icon } from '../../design/icon.tsx';
+import { goTo, linkTo, queryPart, route, setQuery } from '../../route/route.ts';
+import { ListPage } from '../../ui/list.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AgentDetails } from './agent-details.tsx';
 import { AgentState } from './agent-state.tsx';
 import './agents.css';
+import { scopeWords } from '../../api/scopes.ts';
+import { Reach } from './reach.tsx';
 import { inTree } from './tree.ts';
-import { type Agent, reachWords, scopeWords } from './words.ts';
+import type { Agent } from './words.ts';
 
 const COLUMNS: readonly Column<Agent>[] = [
   {
-    name: words.name,
+    name: 'Name',
     cell: ({ name, depth }) => (
       <span class={`agent-name depth-${depth}`}>
         {depth > 0 && <span aria-hidden="true">└ </span>}
-        <a href={linkTo('agents', [name], keptQuery())}>{name}</a>
+        <Icon name="bot" /> <a href={linkTo('agents', [name], keptQuery())}>{name}</a>
       </span>
     ),
     order: ({ name }) => name,
   },
   {
-    name: words.state,
+    name: 'State',
     cell: (agent) => <AgentState agent={agent} />,
     order: ({ phase }) => phase,
   },
-  { name: words.ends, cell: ({ expiresAt }) => <Time at={expiresAt} />, order: ({ expiresAt }) => expiresAt },
+  { name: 'Can reach', cell: (agent) => <Reach agent={agent} />, isMinor: true, isWide: true },
   {
-    name: words.may,
+    name: 'Permissions',
     cell: ({ scopes }) => <span title={scopeWords(scopes)}>{scopeWords(scopes)}</span>,
     isMinor: true,
   },
-  { name: words.reach, cell: (agent) => reachWords(agent).join('; '), isMinor: true },
+  { name: 'Ends', cell: ({ expiresAt }) => <Time at={expiresAt} />, order: ({ expiresAt }) => expiresAt },
 ];
 
 /** Agents with those that they delegated to, below them. */
 export default function Agents() {
   const loaded = useLoaded(() => {
     workspaceId.value;
-    return readAgents(route.value.query.has('ended'));
+    return readAgents(queryPart('ended') !== null);
   });
-  const rows = useComputed(() => {
-    const search = route.value.query.get('q') ?? '';
-    return inTree(loaded.value.value ?? []).filter(({ name, phase, scopes, person }) =>
-      matches(search, [name, phase, scopeWords(scopes), person ?? '']),
-    );
-  });
+  const rows = useComputed(() => loaded.value.value && inTree(loaded.value.value));
   const [chosen] = route.value.rest;
   const { query } = route.value;
   const hasEnded = query.has('ended');
   const mayMake = may('agents:write') || may('network:read');
   return (
-    <Page
-      title={words.title}
+    <ListPage
+      title="Agents"
+      of={loaded}
+      rows={rows}
+      columns={COLUMNS}
+      textsOf={({ name, phase, scopes, person }) => [name, phase, scopeWords(scopes), person ?? '']}
       actions={
         <>
-          <SearchBox label={words.search} />
           <button
             type="button"
             class="quiet"
             aria-pressed={hasEnded}
             onClick={() => setQuery({ ended: hasEnded ? undefined : '1' })}
           >
-            {hasEnded ? words.hideEnded : words.showEnded}
+            {hasEnded ? 'Hide ended' : 'Show ended'}
           </button>
           {mayMake && (
             <a class="button primary" href={linkTo('connect')}>
-              {words.connect}
+              Connect an agent
             </a>
           )}
         </>
       }
-    >
-      <div class={`beside ${chosen ? 'chosen' : ''}`}>
-        <Table
-          read={loaded.value}
-          label={words.title}
-          columns={COLUMNS}
-          rows={rows}
-          keyOf={({ name }) => name}
-          selected={chosen}
-          open={({ name }) => goTo(linkTo('agents', [name], keptQuery()))}
-          empty={
-            <Empty>
-              <WhyEmpty hasSearch={query.has('q')} />
-            </Empty>
-          }
-        />
-        {chosen && <AgentDetails key={chosen} name={chosen} />}
-      </div>
-    </Page>
+      keyOf={({ name }) => name}
+      selected={chosen}
+      open={({ name }) => goTo(linkTo('agents', [name], keptQuery()))}
+      empty={<WhyEmpty />}
+      details={chosen && <AgentDetails key={chosen} name={chosen} />}
+    />
   );
 }
 
-function WhyEmpty({ hasSearch }: { hasSearch: boolean }) {
-  if (hasSearch) return <>{texts.common.noMatch}</>;
-  if (!may('agents:write')) return <>{words.emptyViewer}</>;
+function WhyEmpty() {
+  if (!may('agents:write')) return <>No active agents. Ask an administrator to connect one.</>;
   return (
     <>
-      {words.empty}
+      No active agents. Connect one: it gets its own name, limits and expiry.
       <a class="button" href={linkTo('connect')}>
-        {words.connect}
+        Connect an agent
       </a>
     </>
   );

@@ -1,8 +1,8 @@
-import { agents as words } from '../../texts/agents.ts';
+import { Chip } from '../../design/chip.tsx';
 
 /** How a call ended: word and colour. */
 export function Outcome({ outcome }: { outcome: string }) {
-  if (outcome === 'ok') return <span class="tag ok">{words.ok}</span>;
-  if (outcome === 'pending_approval') return <span class="tag warn">{words.waitsForPerson}</span>;
-  return <span class="tag danger">{outcome}</span>;
+  if (outcome === 'ok') return <Chip tone="ok">ok</Chip>;
+  if (outcome === 'pending_approval') return <Chip tone="warn">awaiting approval</Chip>;
+  return <Chip tone="danger">{outcome}</Chip>;
 }

@@ -3,12 +3,22 @@ import { useLoaded } from '../../api/load.ts';
 import type { components } from '../../api/schema.d.ts';
 import { waiting } from '../../api/waiting.ts';
 import { write } from '../../api/write.ts';
-import { agents as words } from '../../texts/agents.ts';
-import { texts } from '../../texts/texts.ts';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 import type { Agent } from './words.ts';
+
+const revoked = (name: string, count: number) =>
+  count === 1 ? `${name} is revoked.` : `${name} is revoked, and ${count - 1} below it.`;
+
+const GOING = {
+  revoked: 'Agents',
+  peers: 'Peers',
+  policies: 'Policies they wrote',
+  tokens: 'Join tokens',
+  workflows: 'Pending changes',
+  plans: 'Open plans',
+} as const;
 
 type Going = components['schemas']['RevokeAgentResponse'];
 
@@ -24,12 +34,12 @@ export function RevokeAgent({ agent, close }: { agent: Agent; close: () => void 
   const revoke = () =>
     write(
       api.DELETE('/api/v1/agents/{id}', { params, body: { dryRun: false, revision: agent.revision } }),
-      words.revoked(name, going?.revoked.length ?? 1),
+      revoked(name, going?.revoked.length ?? 1),
     );
   return (
     <Confirm
-      title={words.revokeTitle(name)}
-      act={words.revoke}
+      title={`Revoke ${name}?`}
+      act="Revoke agent"
       name={name}
       isReady={going !== undefined}
       run={revoke}
@@ -40,12 +50,12 @@ export function RevokeAgent({ agent, close }: { agent: Agent; close: () => void 
   );
 }
 
-const KINDS = Object.entries(words.going) as [keyof typeof words.going, string][];
+const KINDS = Object.entries(GOING) as [keyof typeof GOING, string][];
 
 function Ending({ going }: { going: Going }) {
   return (
     <>
-      <p>{words.revokeWhy}</p>
+      <p>These end at once. This cannot be undone.</p>
       <Facts facts={KINDS.map(([kind, title]) => [title, going[kind].length > 0 && told(kind, going[kind])])} />
     </>
   );
@@ -57,14 +67,14 @@ const NAMED = 20;
 const BY_ID = /^agt_/;
 
 /** How many end, and those of them that people know by a name. */
-function told(kind: keyof typeof words.going, all: readonly string[]): string {
+function told(kind: keyof typeof GOING, all: readonly string[]): string {
   const names = namesOf(kind, all);
   const shown = names.slice(0, NAMED).join(', ');
-  const more = names.length > NAMED ? ` ${texts.effect.andMore(names.length - NAMED)}` : '';
+  const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : '';
   return shown === '' ? String(all.length) : `${all.length}: ${shown}${more}`;
 }
 
-function namesOf(kind: keyof typeof words.going, all: readonly string[]): readonly string[] {
+function namesOf(kind: keyof typeof GOING, all: readonly string[]): readonly string[] {
   if (kind === 'plans') return [];
   if (kind === 'policies') return all.filter((name) => !BY_ID.test(name));
   if (kind !== 'workflows') return all;

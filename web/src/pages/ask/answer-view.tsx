@@ -3,7 +3,6 @@ import { holds } from '../../api/workspace.ts';
 import { mayPutBack, putBackTarget } from '../../effect/put-back.ts';
 import { FindingSentence } from '../../reach/finding-sentence.tsx';
 import { linkTo } from '../../route/route.ts';
-import { ask } from '../../texts/ask.ts';
 import { withAgentNamesIn } from '../../ui/agent-names.ts';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
@@ -11,6 +10,9 @@ import { Sentence } from '../../ui/sentence.tsx';
 import { exactTime } from '../../ui/time.tsx';
 import type { Asked, Finding, Lead } from './answering.ts';
 import { suggestedQuestions } from './suggested-questions.ts';
+
+const findingsText = (shown: number, all: number) =>
+  shown === all ? `Findings (${all})` : `Findings (${shown} of ${all})`;
 
 /** What is told of a question, as it comes: the answer first, then what it rests on. */
 export function AnswerView({ asked, ask: askAgain }: { asked: Asked; ask: (question: string) => void }) {
@@ -26,37 +28,47 @@ export function AnswerView({ asked, ask: askAgain }: { asked: Asked; ask: (quest
         {exactTime((range ?? asked.asked).to)}
       </p>
       <p role="status" class={words === '' ? 'dim' : 'break'}>
-        {words !== '' ? <Sentence text={words} /> : isAnswering ? ask.answering : isStopped ? ask.stopped : ''}
+        {words !== '' ? (
+          <Sentence text={words} />
+        ) : isAnswering ? (
+          'Looking through the past…'
+        ) : isStopped ? (
+          'Stopped. Partial findings are below.'
+        ) : (
+          ''
+        )}
       </p>
       <ProblemNotice problem={problem} />
       <ReadResult of={agents.value} loading="" />
       {problem && <Suggestions questions={suggestedQuestions(asked.asked.question, problem)} ask={askAgain} />}
       {problem && holds('audit:read') && (
         <p>
-          {ask.notHere} <a href={linkTo('audit')}>{ask.audit}</a>
+          Changes of settings, people and tokens are in the audit log: <a href={linkTo('audit')}>Audit</a>
         </p>
       )}
       {modelWords !== '' && (
         <div class="notice stack-small lines">
-          <strong>{ask.byModel(model ?? ask.model)}</strong>
+          <strong>Written by {model ? `the model ${model}` : 'a model'} from the findings above.</strong>
           <p class="break">{modelWords}</p>
         </div>
       )}
       {next && <LeadLink lead={next} asked={asked} />}
-      {isDone && !next && findings.length === 0 && <p class="dim">{ask.noFindings}</p>}
+      {isDone && !next && findings.length === 0 && (
+        <p class="dim">No changes in this range. Choose a longer range or another connection.</p>
+      )}
       {findings.length > 0 && (
         <section class="stack-small">
-          <h3>{ask.findings(findings.length, findings.length + omitted)}</h3>
+          <h3>{findingsText(findings.length, findings.length + omitted)}</h3>
           <ol class="stack">
             {findings.map((finding, index) => (
               <FindingView key={index} finding={finding} />
             ))}
           </ol>
-          {omitted > 0 && <p class="dim">{ask.omitted(omitted)}</p>}
+          {omitted > 0 && <p class="dim">{omitted} more not shown. Ask about a shorter range.</p>}
         </section>
       )}
       <details open={isAnswering}>
-        <summary>{ask.steps}</summary>
+        <summary>Steps</summary>
         <ol class="stack-small steps">
           {steps.map(({ text, call }, index) => (
             <li key={index} class="break">
@@ -74,7 +86,7 @@ function Suggestions({ questions, ask: askAgain }: { questions: readonly string[
   if (questions.length === 0) return null;
   return (
     <div class="stack-small">
-      <p>{ask.suggested}</p>
+      <p>Or ask one of these:</p>
       <ul class="stack-small">
         {questions.map((question) => (
           <li key={question}>
@@ -94,10 +106,10 @@ function FindingView({ finding }: { finding: Finding }) {
     <li class="finding stack-small">
       <FindingSentence finding={finding} />
       <div class="row">
-        <a class="button" href={linkTo('time', [], { at })} aria-label={`${ask.at}, ${exactTime(at)}`}>
-          {ask.at}
+        <a class="button" href={linkTo('time', [], { at })} aria-label={`View this moment, ${exactTime(at)}`}>
+          View this moment
         </a>
-        {change?.workflow_id && <a href={linkTo('review', [change.workflow_id])}>{ask.workflow}</a>}
+        {change?.workflow_id && <a href={linkTo('review', [change.workflow_id])}>Approval</a>}
         {restore && mayPutBack() && (
           <button
             type="button"
@@ -105,7 +117,7 @@ function FindingView({ finding }: { finding: Finding }) {
               putBackTarget.value = { plan: restore };
             }}
           >
-            {ask.restore}
+            Revert
           </button>
         )}
       </div>
@@ -125,9 +137,9 @@ function LeadLink({ lead, asked: { asked } }: { lead: Lead; asked: Asked }) {
   return (
     <p class="row">
       <span>
-        {ask.lead} <code>{lead.tool}</code>.
+        Answered by <code>{lead.tool}</code>.
       </span>
-      {lead.tool === 'diff_snapshots' && <a href={linkTo('time', [], { ...range, view: 'compare' })}>{ask.see}</a>}
+      {lead.tool === 'diff_snapshots' && <a href={linkTo('time', [], { ...range, view: 'compare' })}>Full answer</a>}
     </p>
   );
 }

@@ -4,7 +4,6 @@ import { asProblem } from '../../api/load.ts';
 import { Problem, problemOf } from '../../api/problem.ts';
 import { type ServerEvent, serverEvents } from '../../api/server-events.ts';
 import type { CauseFindings } from '../../api/types.ts';
-import { ask } from '../../texts/ask.ts';
 
 export interface Question {
   readonly question: string;
@@ -98,7 +97,7 @@ async function follow({ question, from, to }: Question, abort: AbortSignal, upda
       }
       if (last === '') break;
     }
-    throw new Problem({ title: ask.cut, code: 'cut' });
+    throw new Problem({ title: 'The connection was lost before the answer was complete. Ask again.', code: 'cut' });
   } catch (error) {
     if (!abort.aborted) update(() => ({ problem: asProblem(error), isAnswering: false }));
   }
@@ -113,7 +112,7 @@ function taken(answer: Answer, { event, data }: ServerEvent): Partial<Answer> {
       return { steps: [...answer.steps, { text: told.text }] };
     case 'tool': {
       const call = JSON.stringify(told.arguments, null, 2);
-      return { steps: [...answer.steps, { text: ask.tool(told.name), call }] };
+      return { steps: [...answer.steps, { text: `asks ${told.name}`, call }] };
     }
     case 'finding':
       return { findings: [...answer.findings, told] };

@@ -1,11 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { route, setQuery } from '../../route/route.ts';
-import { ask } from '../../texts/ask.ts';
-import { texts } from '../../texts/texts.ts';
 import { useDraft } from '../../ui/draft.ts';
 import { Page } from '../../ui/page.tsx';
 import { RangeControl, useRange } from '../../ui/range.tsx';
+import { PAGE_NAMES } from '../names.ts';
 import { AnswerView } from './answer-view.tsx';
 import { type Asked, begin } from './answering.ts';
 import { Examples } from './examples.tsx';
@@ -46,10 +45,10 @@ export default function Ask() {
   };
   const isAnswering = shown.value?.answer.value.isAnswering ?? false;
   return (
-    <Page title={texts.shell.pages.ask} actions={<RangeControl range={range.value} />}>
+    <Page title={PAGE_NAMES.ask.title} actions={<RangeControl range={range.value} />}>
       <form class="stack-small" onSubmit={submit}>
         <label class="field">
-          {ask.question}
+          Question
           <textarea
             ref={field}
             rows={2}
@@ -62,15 +61,17 @@ export default function Ask() {
               if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) submit(event);
             }}
           />
-          <span class="hint dim">{ask.hint}</span>
+          <span class="hint dim">
+            Name peers, labels, policies, ports and times in plain words. Asking changes nothing.
+          </span>
         </label>
         <div class="row">
           <button type="submit" class="primary" disabled={isAnswering || question.value.trim() === ''}>
-            {ask.submit}
+            Ask
           </button>
           {isAnswering && (
             <button type="button" onClick={() => shown.value?.stop()}>
-              {ask.stop}
+              Stop
             </button>
           )}
         </div>
@@ -93,11 +94,11 @@ function Past({ shown, open }: { shown: Asked | undefined; open: (asked: Asked) 
   const all = pastQuestions.value;
   if (all.length === 0) return null;
   return (
-    <section class="stack-small" aria-label={ask.past}>
+    <section class="stack-small" aria-label="Questions of this session">
       <div class="row">
-        <h2>{ask.past}</h2>
+        <h2>Questions of this session</h2>
         <button type="button" class="link small" onClick={forgetQuestions}>
-          {ask.clear}
+          Clear
         </button>
       </div>
       <ol class="stack-small">

@@ -1,7 +1,6 @@
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import { workspaceId } from '../../api/workspace.ts';
-import { ask } from '../../texts/ask.ts';
 import { Empty } from '../../ui/page.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 
@@ -35,18 +34,18 @@ function Questions({ names: value, choose }: QuestionsProps) {
   const [src, ...others] = value.peers;
   const dst = others.at(-1);
   const [policy] = value.policies;
-  if (src === undefined || dst === undefined) return <Empty>{ask.emptyNone}</Empty>;
-  const { since, could, blocked, policy: changed, all } = ask.examples;
+  if (src === undefined || dst === undefined)
+    return <Empty>No peers yet. Once devices have joined, ask why one reaches another, and since when.</Empty>;
   const questions = [
-    since(src, dst),
-    blocked(src, dst),
-    could(src, dst),
-    ...(policy === undefined ? [] : [changed(policy)]),
-    all,
+    `Since when can ${src} reach ${dst}, and why?`,
+    `Who blocked ${src} from ${dst}?`,
+    `Could ${src} reach ${dst} an hour ago?`,
+    ...(policy === undefined ? [] : [`Who changed ${policy}?`]),
+    'What changed since yesterday?',
   ];
   return (
     <Empty>
-      <p>{ask.empty}</p>
+      <p>Ask what happened, and who did it. For example:</p>
       <ul class="stack-small">
         {questions.map((question) => (
           <li key={question}>

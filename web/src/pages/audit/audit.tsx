@@ -2,18 +2,18 @@ import { useComputed } from '@preact/signals';
 import { answer, api } from '../../api/client.ts';
 import { usePages } from '../../api/pages.ts';
 import { workspaceId } from '../../api/workspace.ts';
-import { goTo, hrefOf, linkTo, route } from '../../route/route.ts';
-import { audit as words } from '../../texts/audit.ts';
-import { texts } from '../../texts/texts.ts';
+import { Actor } from '../../design/actor.tsx';
+import { goTo, hrefOf, linkTo, route, setQuery } from '../../route/route.ts';
 import { Empty, Page } from '../../ui/page.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { PAGE_NAMES } from '../names.ts';
 import './audit.css';
 import { Checkpoint } from './checkpoint.tsx';
 import { Entry } from './entry.tsx';
-import { ApprovalOf, whatOf } from './entry-words.tsx';
+import { ApprovalOf, entriesText, whatOf } from './entry-words.tsx';
 import { Export } from './export.tsx';
-import { type AuditEntry, auditQuery, logHeader } from './filter.ts';
+import { type AuditEntry, auditQuery, logHeader, showsSystem } from './filter.ts';
 import { Filters } from './filters.tsx';
 
 const PAGE = 100;
@@ -25,18 +25,19 @@ function linkToEntry(seq: number): string {
 }
 
 const COLUMNS: readonly Column<AuditEntry>[] = [
-  { name: words.number, cell: ({ seq }) => seq, isNumber: true, isMinor: true },
-  { name: words.when, cell: ({ at }) => <Time at={at} /> },
-  { name: words.who, cell: ({ actor }) => <span title={actor}>{actor}</span> },
+  { name: 'No.', cell: ({ seq }) => seq, isNumber: true, isMinor: true },
+  { name: 'When', cell: ({ at }) => <Time at={at} /> },
+  { name: 'Who', cell: ({ actor }) => <Actor actor={actor} /> },
   {
-    name: words.what,
+    name: 'What',
     cell: (entry) => (
       <a href={linkToEntry(entry.seq)} title={whatOf(entry)}>
         {whatOf(entry)}
       </a>
     ),
+    isWide: true,
   },
-  { name: words.approval, cell: (entry) => <ApprovalOf entry={entry} />, isMinor: true },
+  { name: 'Approval', cell: (entry) => <ApprovalOf entry={entry} />, isMinor: true },
 ];
 
 /** The log with its filters; `#/…/audit/<seq>` shows one entry whole. */
@@ -52,20 +53,27 @@ export default function Audit() {
   const { workspace, page, query } = route.value;
   return (
     <Page
-      title={texts.shell.pages.audit}
+      title={PAGE_NAMES.audit.title}
       actions={
         <button type="button" onClick={reload}>
-          {texts.common.refresh}
+          Refresh
         </button>
       }
     >
-      <p class="dim">{words.why}</p>
       <Checkpoint />
       <Filters key={query.toString()} />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={showsSystem.value}
+          onChange={({ currentTarget }) => setQuery({ system: currentTarget.checked ? '1' : undefined })}
+        />
+        Show entries of the control plane: presence, snapshots, cleanup
+      </label>
       <div class={`beside ${chosen ? 'chosen' : ''}`}>
         <Table
           read={pages.value}
-          label={words.title}
+          label="Audit"
           columns={COLUMNS}
           rows={rows}
           keyOf={({ seq }) => String(seq)}
@@ -73,7 +81,8 @@ export default function Audit() {
           open={({ seq }) => goTo(linkToEntry(seq))}
           empty={
             <Empty>
-              {words.empty} <a href={linkTo('audit')}>{words.clear}</a>
+              Nothing was recorded with these filters. Clear them to see all.{' '}
+              <a href={linkTo('audit')}>Clear the filters</a>
             </Empty>
           }
         />
@@ -82,10 +91,10 @@ export default function Audit() {
       <div class="row">
         {more && (
           <button type="button" disabled={isLoading} onClick={more}>
-            {texts.common.more}
+            Load more
           </button>
         )}
-        <span class="dim">{value && words.shown(value.length)}</span>
+        <span class="dim">{value && `${entriesText(value.length)} shown.`}</span>
       </div>
       <Export />
     </Page>

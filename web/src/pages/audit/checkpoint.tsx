@@ -1,12 +1,13 @@
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { components } from '../../api/schema.d.ts';
-import { audit as words } from '../../texts/audit.ts';
+import { Chip } from '../../design/chip.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
+import { entriesText } from './entry-words.tsx';
 import { type AuditEntry, isInstallation, logHeader } from './filter.ts';
 
 /** Up to where the log is signed, by which key, who else has seen it, and how that is verified elsewhere. */
@@ -30,30 +31,33 @@ type SignedCheckpoint = components['schemas']['GetAuditCheckpointResponse'] & { 
 function Signed({ checkpoint: { size, at, root, origin, note, key } }: { checkpoint: SignedCheckpoint }) {
   const command = `mesh audit verify --key ${key}${isInstallation.value ? ' --installation' : ''}`;
   return (
-    <section class="panel stack-small" aria-label={words.verified}>
+    <section class="panel stack-small" aria-label="What is verified">
       <p class="row">
-        <span class="tag ok">● {words.upTo(size)}</span>
+        <Chip tone="ok">● Signed up to entry {(size - 1).toLocaleString('en')}</Chip>
         <span>
-          {words.signed(size)} <Time at={at} />.
+          {entriesText(size)} {size === 1 ? 'is' : 'are'} in the newest checkpoint, signed <Time at={at} />.
         </span>
       </p>
       {!isInstallation.value && <Witnesses />}
       <details>
-        <summary>{words.how}</summary>
+        <summary>How to verify it</summary>
         <div class="stack">
-          <p class="dim">{words.howWhy}</p>
-          <CodeBlock label={words.command} text={command} />
+          <p class="dim">
+            Run it often, on another machine than this control plane. It reads the whole log, computes its root, and
+            compares it with what that machine saw before.
+          </p>
+          <CodeBlock label="On another machine" text={command} />
           <Facts
             facts={[
-              [words.fingerprint, [<code key="key">{key}</code>, ' ', <CopyButton key="copy" text={key} />]],
-              [words.originOf, <code key="origin">{origin}</code>],
-              [words.root, <code key="root">{root}</code>],
+              ['Fingerprint of the key', [<code key="key">{key}</code>, ' ', <CopyButton key="copy" text={key} />]],
+              ['Which log', <code key="origin">{origin}</code>],
+              ['Root', <code key="root">{root}</code>],
             ]}
           />
           <p>
-            {words.note}: <span class="dim">{words.noteWhy}</span>
+            Checkpoint: <span class="dim">Keep a copy elsewhere: a later log without it was changed.</span>
           </p>
-          <CodeBlock label={words.note} text={note} />
+          <CodeBlock label="Checkpoint" text={note} />
         </div>
       </details>
     </section>
@@ -79,11 +83,12 @@ function Witnesses() {
 function Witnessed({ entry: value }: { entry: AuditEntry | null }) {
   const { witnesses, nodes, size } = value?.detail ?? {};
   if (!value || typeof witnesses !== 'number' || typeof nodes !== 'number' || typeof size !== 'number') {
-    return <p class="dim">{words.noWitness}</p>;
+    return <p class="dim">No device has reported that it verified the log.</p>;
   }
   return (
     <p>
-      {words.witnessed(witnesses, nodes, size)} <Time at={value.at} />.
+      {witnesses} of {nodes} devices verified the log themselves, each of at least {entriesText(size)},{' '}
+      <Time at={value.at} />.
     </p>
   );
 }

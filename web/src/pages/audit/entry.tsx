@@ -1,14 +1,13 @@
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import { Problem } from '../../api/problem.ts';
+import { Chip } from '../../design/chip.tsx';
 import { linkTo } from '../../route/route.ts';
-import { audit as words } from '../../texts/audit.ts';
-import { texts } from '../../texts/texts.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
-import { ApprovalOf } from './entry-words.tsx';
+import { ApprovalOf, approvedBy, entriesText } from './entry-words.tsx';
 import { type AuditEntry, isInstallation, logHeader } from './filter.ts';
 
 /** One entry with all that it holds, and the proof that it is in the signed log. */
@@ -21,40 +20,40 @@ function EntryView({ entry, closeTo }: { entry: AuditEntry; closeTo: string }) {
   const { at, actor, reason, revision, requestId, event, origin, result, approval, changes = [], detail } = entry;
   const text = JSON.stringify(entry, null, 2);
   return (
-    <article class="panel stack" aria-label={words.entry(entry.seq)}>
+    <article class="panel stack" aria-label={`Entry ${entry.seq}`}>
       <div class="row">
-        <h2>{words.entry(entry.seq)}</h2>
+        <h2>Entry {entry.seq}</h2>
         <ApprovalOf entry={entry} />
         <a class="push" href={closeTo}>
-          {texts.common.close}
+          Close
         </a>
       </div>
       <Facts
         facts={[
-          [words.when, <Time key="at" at={at} />],
-          [words.who, actor],
-          [words.what, event],
-          [words.reason, reason],
-          [words.result, result && (result === 'ok' ? words.ok : words.refused)],
-          [words.origin, origin],
-          [words.revision, revision],
-          [words.reviewed, approval && words.approved(approval.reviewedBy)],
+          ['When', <Time key="at" at={at} />],
+          ['Who', actor],
+          ['What', event],
+          ['Why', reason],
+          ['Result', result && (result === 'ok' ? 'ok' : 'refused')],
+          ['From address', origin],
+          ['Revision', revision],
+          ['Reviewed by', approval && approvedBy(approval.reviewedBy)],
           [
-            words.workflow,
+            'Workflow',
             approval && !isInstallation.value && (
               <a href={linkTo('review', [approval.workflowId])}>{approval.workflowId}</a>
             ),
           ],
-          [words.request, requestId && <code>{requestId}</code>],
+          ['Request', requestId && <code>{requestId}</code>],
         ]}
       />
       {changes.length > 0 && (
         <section class="stack-small">
-          <h3>{words.changes}</h3>
+          <h3>What changed</h3>
           <ul class="stack-small">
             {changes.map(({ type, kind, name, uid }) => (
               <li key={`${kind} ${uid}`} class="row" title={uid}>
-                <span class="tag">{words.changed[type]}</span> {kind} <strong class="break">{name}</strong>
+                <Chip>{type}</Chip> {kind} <strong class="break">{name}</strong>
               </li>
             ))}
           </ul>
@@ -62,7 +61,7 @@ function EntryView({ entry, closeTo }: { entry: AuditEntry; closeTo: string }) {
       )}
       {detail && (
         <section class="stack-small">
-          <h3>{words.detail}</h3>
+          <h3>Detail</h3>
           <Facts
             facts={Object.entries(detail).map(([name, value]) => [
               name,
@@ -73,8 +72,8 @@ function EntryView({ entry, closeTo }: { entry: AuditEntry; closeTo: string }) {
       )}
       <Proof seq={entry.seq} />
       <details>
-        <summary>{words.whole}</summary>
-        <CodeBlock label={words.entry(entry.seq)} text={text} />
+        <summary>The whole entry</summary>
+        <CodeBlock label={`Entry ${entry.seq}`} text={text} />
       </details>
     </article>
   );
@@ -82,7 +81,7 @@ function EntryView({ entry, closeTo }: { entry: AuditEntry; closeTo: string }) {
 
 /** The newest entry before the next one is this one. */
 async function readEntry(seq: string): Promise<AuditEntry> {
-  const missing = new Problem({ title: words.notThere(seq), code: 'not_found', status: 404 });
+  const missing = new Problem({ title: `There is no entry ${seq}.`, code: 'not_found', status: 404 });
   if (!/^\d{1,14}$/.test(seq)) throw missing;
   const query = { cursor: String(Number(seq) + 1), limit: 1 };
   const { items } = await answer(api.GET('/api/v1/audit', { params: { query, header: logHeader.value } }));
@@ -98,11 +97,12 @@ function Proof({ seq }: { seq: number }) {
   );
   return (
     <section class="stack-small">
-      <h3>{words.proof}</h3>
+      <h3>Proof</h3>
       <ReadResult of={loaded.value}>
         {({ to, hashes }) => (
           <p>
-            {words.proven(to.size)} {words.hashes(hashes.length)}
+            It is in the log of {entriesText(to.size)}, which is signed. {hashes.length} hashes lead from it to the
+            root.
           </p>
         )}
       </ReadResult>

@@ -27,19 +27,26 @@ export const KINDS: readonly Kind[] = [
 
 export const FIELDS = ['actor', 'kind', 'name', 'type', 'from', 'to'] as const;
 
-/** What the address asks for (`actor`, `kind`, `name`, `type`, `from`, `to`). */
-export const auditQuery = computed((): AuditQuery => {
+/** What the address asks for. Jobs of the control plane are left out, unless `system=1` or an actor is named. */
+export const auditQuery = computed((): AuditQuery => JSON.parse(asked.value));
+
+/** As text, which is the same where another part of the address changes. */
+const asked = computed(() => {
   const { query } = route.value;
   const given = FIELDS.flatMap((field) => {
     const value = query.get(field);
     return value ? [[field, value] as const] : [];
   });
-  return Object.fromEntries(given) as AuditQuery;
+  const author = !showsSystem.value && !query.has('actor') ? [['author', 'caller']] : [];
+  return JSON.stringify(Object.fromEntries([...given, ...author]));
 });
 
 /** The log of the installation belongs to no workspace: an empty header. */
 export const logHeader = computed((): { 'X-Workspace-Id'?: string } =>
   isInstallation.value ? { 'X-Workspace-Id': '' } : {},
 );
+
+/** Entries of jobs are shown too. */
+export const showsSystem = computed(() => route.value.query.has('system'));
 
 export const isInstallation = computed(() => route.value.query.get('log') === 'installation');

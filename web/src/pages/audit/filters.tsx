@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { holds } from '../../api/workspace.ts';
+import { actorOf } from '../../design/actor.tsx';
 import { route, setQuery } from '../../route/route.ts';
-import { audit as words } from '../../texts/audit.ts';
 import { instantOf, instantOfLocal, localText } from '../../time/moment.ts';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { FIELDS, KINDS } from './filter.ts';
@@ -21,7 +21,7 @@ export function Filters() {
   const submit = (event: Event) => {
     event.preventDefault();
     setQuery({
-      actor: actor.value.trim(),
+      actor: actorOf(actor.value.trim()),
       kind: kind.value,
       name: name.value.trim(),
       type: type.value,
@@ -34,42 +34,46 @@ export function Filters() {
   const isFiltered = [...FIELDS, 'log'].some((field) => query.has(field));
   return (
     <details open={isFiltered || isWide()}>
-      <summary>{words.filters}</summary>
+      <summary>Filters</summary>
       <form class="filters" onSubmit={submit}>
         {holds('workspaces:write') && (
           <SelectField
-            label={words.log}
+            label="Log"
             value={log}
             options={[
-              ['', words.logs.workspace],
-              ['installation', words.logs.installation],
+              ['', 'this workspace'],
+              ['installation', 'the installation: sign-ins, accounts, workspaces'],
             ]}
           />
         )}
         <TextField
-          label={words.actor}
-          placeholder={words.actorHint}
+          label="Who"
+          placeholder="Such as ada or agent ops"
           value={actor}
           autocomplete="off"
           spellcheck={false}
         />
+        <SelectField label="Kind" value={kind} options={[['', 'any'], ...kinds.map((one) => [one, one] as const)]} />
+        <TextField label="Name of what changed" value={name} autocomplete="off" spellcheck={false} />
         <SelectField
-          label={words.kind}
-          value={kind}
-          options={[['', words.any], ...kinds.map((one) => [one, one] as const)]}
+          label="Entries"
+          value={type}
+          options={[
+            ['', 'any'],
+            ['commit', 'changes'],
+            ['event', 'security events'],
+          ]}
         />
-        <TextField label={words.name} value={name} autocomplete="off" spellcheck={false} />
-        <SelectField label={words.type} value={type} options={[['', words.any], ...Object.entries(words.types)]} />
-        <TextField label={words.from} type="datetime-local" value={from} />
-        <TextField label={words.to} type="datetime-local" value={to} />
-        <button type="submit">{words.filter}</button>
+        <TextField label="From" type="datetime-local" value={from} />
+        <TextField label="To" type="datetime-local" value={to} />
+        <button type="submit">Show</button>
         {isFiltered && (
           <button
             type="button"
             class="quiet"
             onClick={() => setQuery(Object.fromEntries([...FIELDS, 'log'].map((field) => [field, undefined])))}
           >
-            {words.clear}
+            Clear the filters
           </button>
         )}
       </form>

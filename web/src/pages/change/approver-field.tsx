@@ -4,8 +4,8 @@ import { api } from '../../api/client.ts';
 import { type Loaded, useLoaded } from '../../api/load.ts';
 import { me } from '../../api/session.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
-import { change as words } from '../../texts/change.ts';
-import { SelectField, TextField } from '../../ui/field.tsx';
+import { Select } from '../../design/select.tsx';
+import { TextField } from '../../ui/field.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 
 interface Approvers {
@@ -52,9 +52,14 @@ export function ApproverField({ approvers: { chosen, names, loaded } }: { approv
     <>
       <ReadResult of={loaded.value} loading="" />
       {first === undefined ? (
-        <TextField label={words.approver} hint={words.approverWhy} value={chosen} required />
+        <TextField label="Approver" hint="Anyone who may approve here can decide it." value={chosen} required />
       ) : (
-        <SelectField label={words.approver} value={chosen} options={names.value.map((name) => [name, name] as const)} />
+        <Select
+          label="Approver"
+          options={names.value.map((name) => ({ value: name, text: name }))}
+          value={chosen.value}
+          change={(name) => (chosen.value = name)}
+        />
       )}
     </>
   );

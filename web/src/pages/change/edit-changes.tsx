@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { dump } from 'js-yaml';
 import type { TypedChange } from '../../api/types.ts';
-import { change as words } from '../../texts/change.ts';
 import { YamlEditor } from '../../ui/yaml-editor.tsx';
 import { changesOf } from './typed-changes.ts';
 
@@ -23,15 +22,15 @@ export function EditChanges({
   };
   return (
     <form class="stack" onSubmit={submit}>
-      <p class="dim">{words.editWhy}</p>
-      <YamlEditor label={words.editLabel} value={text} />
+      <p class="dim">The changes as they are written. Where the sentence is read, the effect is compared with it.</p>
+      <YamlEditor label="Changes as YAML" value={text} />
       {fault.value !== '' && (
         <p class="notice danger break" role="alert">
           {fault.value}
         </p>
       )}
       <div class="row">
-        <button type="submit">{words.editPlan}</button>
+        <button type="submit">Preview changes</button>
       </div>
     </form>
   );

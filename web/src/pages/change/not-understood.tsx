@@ -1,68 +1,45 @@
-import { useSignal } from '@preact/signals';
 import type { Problem } from '../../api/problem.ts';
-import type { TypedChange } from '../../api/types.ts';
-import { change as words } from '../../texts/change.ts';
-import { texts } from '../../texts/texts.ts';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Lines } from '../../ui/lines.tsx';
-import { EditChanges } from './edit-changes.tsx';
 
 interface NotUnderstoodProps {
   readonly problem: Problem;
-  /** Plans another sentence; without one, the same with the changes. */
-  readonly plan: (sentence: string | undefined, changes?: readonly TypedChange[]) => void;
+  /** True while its draft is among the orders above. */
+  readonly hasDraft: boolean;
+  /** Plans another sentence. */
+  readonly plan: (sentence: string) => void;
 }
 
-/** Why a sentence is not planned, what to answer, and what can be planned instead. */
-export function NotUnderstood({ problem, plan }: NotUnderstoodProps) {
-  const isEditing = useSignal(false);
+/** Why a sentence was not read, and its questions; the orders above are its draft. */
+export function NotUnderstood({ problem, hasDraft, plan }: NotUnderstoodProps) {
   const { more, message, requestId } = problem;
   const reason = typeof more['reason'] === 'string' ? more['reason'] : message;
   const questions = problem.listed('questions');
   const choices = problem.listed('choices');
   const warnings = problem.listed('warnings');
-  const changes = Array.isArray(more['changes']) ? (more['changes'] as TypedChange[]) : [];
   return (
-    <section class="panel stack" role="alert" aria-label={words.notUnderstood}>
-      <h2>{words.notUnderstood}</h2>
-      <p class="break">{reason}</p>
-      {questions.length > 0 && (
-        <div class="stack-small">
-          <p>{words.asked}</p>
-          <Lines lines={questions} />
-        </div>
-      )}
+    <section class="notice warn stack" role="alert" aria-label="Sentence not read">
+      <div class="stack-small">
+        <h2>Sentence not read</h2>
+        <p class="break">{reason}</p>
+        <Lines lines={questions} />
+        <p>{hasDraft ? 'Complete the orders above, or write' : 'Write'} the sentence in other words.</p>
+      </div>
       {choices.length > 0 && (
-        <div class="stack-small">
-          <p>{words.choices}</p>
-          <ul class="stack-small">
-            {choices.map((choice) => (
-              <li key={choice}>
-                <button type="button" class="sentence" onClick={() => plan(choice)}>
-                  {words.choose(choice)}
-                </button>
-              </li>
-            ))}
-          </ul>
-        </div>
+        <ul class="stack-small" aria-label="Sentences that are read">
+          {choices.map((choice) => (
+            <li key={choice}>
+              <button type="button" class="sentence" onClick={() => plan(choice)}>
+                Preview: {choice}
+              </button>
+            </li>
+          ))}
+        </ul>
       )}
-      {warnings.length > 0 && (
-        <div class="notice warn">
-          <Lines lines={warnings} />
-        </div>
-      )}
-      {changes.length > 0 && !isEditing.value && (
-        <div class="row">
-          <span>{words.understood}</span>
-          <button type="button" onClick={() => (isEditing.value = true)}>
-            {words.useUnderstood}
-          </button>
-        </div>
-      )}
-      {isEditing.value && <EditChanges changes={changes} plan={(edited) => plan(undefined, edited)} />}
+      {warnings.length > 0 && <Lines lines={warnings} />}
       {requestId && (
         <p class="small dim">
-          {texts.problem.request} <code>{requestId}</code> <CopyButton text={requestId} />
+          Request <code>{requestId}</code> <CopyButton text={requestId} />
         </p>
       )}
     </section>

@@ -1,15 +1,16 @@
 import { useSignal } from '@preact/signals';
 import { answer, api } from '../../api/client.ts';
-import type { Plan, TypedChange } from '../../api/types.ts';
+import type { Order, Plan, TypedChange } from '../../api/types.ts';
 import { may } from '../../api/workspace.ts';
 import { ChangedResource } from '../../effect/changed-resource.tsx';
-import { Checked, readByText } from '../../effect/checked.tsx';
+import { Checked, readByFact } from '../../effect/checked.tsx';
 import { EffectGraph } from '../../effect/effect-graph.tsx';
 import { EffectView } from '../../effect/effect-view.tsx';
 import { groupedRows } from '../../effect/grouped.ts';
 import { Risk } from '../../effect/risk.tsx';
+import { OrderList } from '../../orders/order-list.tsx';
+import { Quotation } from '../../orders/quotation.tsx';
 import { goTo, linkTo } from '../../route/route.ts';
-import { change as words } from '../../texts/change.ts';
 import { useAct } from '../../ui/act.ts';
 import { Facts } from '../../ui/facts.tsx';
 import { Lines } from '../../ui/lines.tsx';
@@ -27,52 +28,108 @@ interface PlanViewProps {
   /** It was put forward. */
   readonly applied: () => void;
   readonly planChanges: (changes: readonly TypedChange[]) => void;
+  /** Takes the orders of the plan into the form; absent where they are there. */
+  readonly editOrders: ((orders: readonly Order[]) => void) | undefined;
 }
 
-/** What a plan would do, and the ways on: change it, or put it forward. */
-export function PlanView({ planned: { plan }, again, applied, planChanges }: PlanViewProps) {
+/** A plan: its orders, its effect, and the ways on: change it, or put it forward. */
+export function PlanView({ planned: { asked, plan }, again, applied, planChanges, editOrders }: PlanViewProps) {
   const isEditing = useSignal(false);
-  const { summary, warnings, questions, changes, effect } = plan;
+  const { summary, orders, warnings, questions, changes, effect } = plan;
+  const isAlready = plan.already === true;
   return (
     <article class="panel stack change" aria-label={summary}>
-      <h2 class="break">{summary}</h2>
+      <h2 class="break">{orders ? <OrderList orders={orders} label="Orders" /> : summary}</h2>
+      {orders && <Quotation sentence={asked.intent} />}
+      {isAlready && <Already madeBy={plan.made_so_by ?? []} />}
       <Facts
         facts={[
-          [words.reading, readByText(plan.read_by, plan.reading)],
-          [words.check, <Checked key="v" check={plan.check} hold={plan.expectations_hold} objections={plan.unmet} />],
-          [words.risk, <RiskWhy key="r" plan={plan} />],
-          [words.validUntil, <Time key="t" at={plan.expires_at} />],
+          readByFact(plan),
+          ['Check', <Checked key="v" of={plan} objections={plan.unmet} isQuoted={asked.intent !== undefined} />],
+          ['Risk', !isAlready && <RiskWhy key="r" plan={plan} />],
+          ['Valid until', !isAlready && <Time key="t" at={plan.expires_at} />],
         ]}
       />
+      <NotChanged reasons={plan.not_changed ?? []} />
       {warnings.length > 0 && (
         <section class="notice warn">
-          <strong>{words.warnings}</strong>
+          <strong>Warnings</strong>
           <Lines lines={warnings} />
         </section>
       )}
-      <EffectView effect={effect} />
-      <EffectGraph opens={groupedRows(effect.opened)} closes={groupedRows(effect.closed)} />
+      {!isAlready && (
+        <>
+          <EffectGraph opens={groupedRows(effect.opened)} closes={groupedRows(effect.closed)} />
+          <EffectView effect={effect} />
+        </>
+      )}
       {questions.length > 0 && (
         <section class="notice warn">
-          <strong>{words.questions}</strong>
+          <strong>Questions for the approver</strong>
           <Lines lines={questions} />
         </section>
       )}
-      <section class="stack-small">
-        <h3>{words.changes}</h3>
-        {changes.map((change) => (
-          <ChangedResource key={`${change.resource} ${change.name}`} change={change} />
-        ))}
-      </section>
+      {changes.length > 0 && (
+        <section class="stack-small">
+          <h3>Documents</h3>
+          {changes.map((change) => (
+            <ChangedResource key={`${change.resource} ${change.name}`} change={change} />
+          ))}
+        </section>
+      )}
+      {plan.undo && (
+        <details>
+          <summary>Orders that undo it</summary>
+          <OrderList orders={plan.undo} label="Undo" />
+        </details>
+      )}
       {isEditing.value && <EditChanges changes={typedChanges(changes)} plan={planChanges} />}
       <Apply plan={plan} again={again} applied={applied}>
-        {!isEditing.value && (
+        {orders && editOrders && (
+          <button type="button" onClick={() => editOrders(orders)}>
+            Edit orders
+          </button>
+        )}
+        {!orders && !isEditing.value && (
           <button type="button" onClick={() => (isEditing.value = true)}>
-            {words.edit}
+            Edit changes
           </button>
         )}
       </Apply>
     </article>
+  );
+}
+
+/** All of it is so already: there is nothing to apply. */
+function Already({ madeBy }: { madeBy: readonly string[] }) {
+  return (
+    <section class="notice ok">
+      <strong>
+        <span aria-hidden="true">✓</span> Already so
+      </strong>
+      {madeBy.length === 0 ? (
+        <span>It is the default.</span>
+      ) : (
+        <span class="row">
+          By
+          {madeBy.map((name) => (
+            <a key={name} class="break" href={linkTo('policies', [name])}>
+              {name}
+            </a>
+          ))}
+        </span>
+      )}
+    </section>
+  );
+}
+
+function NotChanged({ reasons }: { reasons: readonly string[] }) {
+  if (reasons.length === 0) return null;
+  return (
+    <section class="notice warn" aria-label="Not changed">
+      <strong>Not changed</strong>
+      <Lines lines={reasons} />
+    </section>
   );
 }
 
@@ -98,34 +155,41 @@ function Apply({ plan, again, applied, children }: ApplyProps) {
   const { isActing, problem, act } = useAct();
   const approvers = useApprovers(plan.another_person === true);
   const isUnmet = plan.unmet.length > 0;
-  const mayPutForward = may('intents:apply') && (!isUnmet || may('intents:override'));
+  const isAlready = plan.already === true;
+  const mayPutForward = !isAlready && may('intents:apply') && (!isUnmet || may('intents:override'));
   const apply = () =>
     act(async () => {
       const body = { plan_id: plan.plan_id, approved_by: approvers.chosen.value };
       const done = await answer(api.POST('/api/v1/ai/intent/apply', { body }));
-      say(done.status === 'executed' ? words.executed : words.applied);
+      say(done.status === 'executed' ? 'The change is applied.' : 'The change awaits approval.');
       applied();
       goTo(linkTo('review', [done.workflow_id]));
     });
   const isOver = OVER.has(problem.value?.code ?? '');
   return (
     <>
-      {!may('intents:apply') && <p class="dim">{words.mayNotApply}</p>}
+      {!may('intents:apply') && (
+        <p class="dim">You can preview changes. Sending them for approval needs the scope intents:apply.</p>
+      )}
       {may('intents:apply') && isUnmet && (
-        <p class="notice danger">{may('intents:override') ? words.mayOverride : words.mayNotOverride}</p>
+        <p class="notice danger">
+          {may('intents:override')
+            ? 'The effect is not as asked. You may send it for approval all the same (intents:override).'
+            : 'The effect is not as asked, so it cannot be sent for approval. Change the orders or the sentence.'}
+        </p>
       )}
       {mayPutForward && <ApproverField approvers={approvers} />}
       <ProblemNotice problem={problem.value} />
-      {isOver && <p>{words.stale}</p>}
+      {isOver && <p>The network or the plan has changed since. Preview again to see the effect now.</p>}
       <div class="row">
         {mayPutForward && !isOver && (
           <button type="button" class="primary" disabled={isActing.value} onClick={apply}>
-            {words.apply}
+            Send for approval
           </button>
         )}
         {isOver && (
           <button type="button" class="primary" onClick={again}>
-            {words.planAgain}
+            Preview again
           </button>
         )}
         {children}

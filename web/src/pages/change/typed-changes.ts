@@ -1,6 +1,5 @@
 import { load } from 'js-yaml';
 import type { Plan, TypedChange } from '../../api/types.ts';
-import { change as words } from '../../texts/change.ts';
 
 interface Resource {
   readonly metadata?: { readonly labels?: Record<string, string> };
@@ -24,7 +23,9 @@ export function changesOf(text: string): readonly TypedChange[] | string {
   try {
     read = load(text);
   } catch (error) {
-    return `${words.notYaml}: ${error instanceof Error ? error.message : String(error)}`;
+    return `This is not YAML: ${error instanceof Error ? error.message : String(error)}`;
   }
-  return Array.isArray(read) && read.length > 0 ? (read as TypedChange[]) : words.notList;
+  return Array.isArray(read) && read.length > 0
+    ? (read as TypedChange[])
+    : 'Write a list of changes, each with action, resource, name and spec.';
 }

@@ -1,27 +1,25 @@
-import { compliance } from '../../texts/compliance.ts';
+import { Chip, type Tone } from '../../design/chip.tsx';
 import type { AssessmentRow, ControlStatus } from './types.ts';
 
-const TONES: Record<ControlStatus, string> = { pass: 'ok', fail: 'danger', insufficient_evidence: 'warn' };
+export const CONTROL_STATES = { pass: 'passes', fail: 'fails', insufficient_evidence: 'lacks evidence' } as const;
+
+const TONES: Record<ControlStatus, Tone | ''> = { pass: 'ok', fail: 'danger', insufficient_evidence: 'warn' };
 const MARKS: Record<ControlStatus, string> = { pass: '●', fail: '▲', insufficient_evidence: '○' };
-const OVERALL: Record<AssessmentRow['status'], ControlStatus> = {
-  pass: 'pass',
-  fail: 'fail',
-  partial: 'insufficient_evidence',
-};
 
 /** Word, shape and colour. */
 export function ControlState({ status }: { status: ControlStatus }) {
-  return <State of={status} text={compliance.states[status]} />;
+  return <State of={status} text={CONTROL_STATES[status]} />;
 }
 
 export function OverallState({ status }: { status: AssessmentRow['status'] }) {
-  return <State of={OVERALL[status]} text={compliance.overall[status]} />;
+  if (status === 'partial') return <State of="insufficient_evidence" text="passes in part" />;
+  return <ControlState status={status} />;
 }
 
 function State({ of, text }: { of: ControlStatus; text: string }) {
   return (
-    <span class={`tag ${TONES[of]}`}>
+    <Chip tone={TONES[of]}>
       <span aria-hidden="true">{MARKS[of]}</span> {text}
-    </span>
+    </Chip>
   );
 }

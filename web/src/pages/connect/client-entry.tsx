@@ -1,6 +1,5 @@
 import clients from '../../api/mcp-clients.json';
 import { workspaceId } from '../../api/workspace.ts';
-import { connect as words } from '../../texts/connect.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { chosenTab, Tabs } from '../../ui/tabs.tsx';
 
@@ -16,7 +15,7 @@ interface Client {
 }
 
 const CLIENTS: readonly Client[] = clients;
-const NAMES = words.clients as Readonly<Record<string, string>>;
+const NAMES: Readonly<Record<string, string>> = { generic: 'Other, over HTTP', stdio: 'Other, by a command' };
 /** Those with a file of their own first. */
 const OPTIONS = CLIENTS.toSorted((a, b) => Number(b.name !== undefined) - Number(a.name !== undefined)).map(
   ({ client, name }) => [client, name ?? NAMES[client] ?? client] as const,
@@ -27,15 +26,15 @@ export function ClientEntry({ server, token }: { server: string; token: string }
   const chosen = chosenTab('client', OPTIONS);
   const found = CLIENTS.find(({ client }) => client === chosen);
   if (!found) return null;
-  const { group, entry, place = words.ownFile, afterwards = words.restart } = found;
+  const { group, entry, place = 'the file that the client reads', afterwards = 'start the client again' } = found;
   const values = { server: URL.parse(server)?.origin ?? server, token, workspace: workspaceId.value ?? '' };
   const text = JSON.stringify({ [group]: { mesh: filled(entry, values) } }, null, 2);
   return (
     <section class="stack-small">
-      <Tabs label={words.client} name="client" options={OPTIONS} />
-      {'command' in entry && <p>{words.needsMesh}</p>}
-      <CodeBlock label={words.entry(place)} text={text} />
-      <p>{words.next(afterwards)}</p>
+      <Tabs label="Client" name="client" options={OPTIONS} />
+      {'command' in entry && <p>It starts the command mesh, which has to be installed on that machine.</p>}
+      <CodeBlock label={`Goes into ${place}`} text={text} />
+      <p>Then {afterwards}.</p>
     </section>
   );
 }

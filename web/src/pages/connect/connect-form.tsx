@@ -1,22 +1,23 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { api } from '../../api/client.ts';
 import { Problem } from '../../api/problem.ts';
+import type { Scope } from '../../api/scopes.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
 import { write } from '../../api/write.ts';
 import { linkTo, route } from '../../route/route.ts';
-import { agents as agentWords } from '../../texts/agents.ts';
-import { connect as words } from '../../texts/connect.ts';
-import { scopes as scopeTexts } from '../../texts/scopes.ts';
 import { useAct } from '../../ui/act.ts';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
-import { ruleWords, scopeWords } from '../agents/words.ts';
-import type { Issued } from './issued-token.tsx';
+import type { ruleWords } from '../agents/words.ts';
+import { LIVES, PRESETS, type Preset, ReachField, reachFault, ScopeBox, Summary } from './authority-fields.tsx';
+import { type Issued, madeTitle } from './issued-token.tsx';
 import { reachOf } from './reach-of.ts';
 
-type Scope = keyof typeof scopeTexts;
-type Preset = keyof typeof words.presets;
-type Identity = keyof typeof words.identities;
+const IDENTITIES = {
+  agent: 'An agent of its own: the audit log, approvals and this page tell it from you',
+  personal: 'Your own account: the audit log names you',
+};
+type Identity = keyof typeof IDENTITIES;
 
 /** What a client needs to be of use: as `mesh mcp config` gives it. */
 const USUAL: readonly Scope[] = ['network:read', 'snapshots:read', 'intents:plan', 'intents:apply'];
@@ -30,8 +31,6 @@ const CAREFUL: readonly Scope[] = [
 ];
 /** Of agents alone: no role of a person has it. */
 const OF_AGENTS: Scope = 'agents:delegate';
-const LIVES = Object.entries(words.lives);
-const PRESETS = Object.entries(words.presets);
 
 /** Who the client speaks as, what it may do, how far and how long. */
 export function ConnectForm({ made }: { made: (issued: Issued) => void }) {
@@ -50,7 +49,7 @@ export function ConnectForm({ made }: { made: (issued: Issued) => void }) {
     event.preventDefault();
     waitsIn.value = undefined;
     return act(async () => {
-      if ('wrong' in read) throw new Problem({ title: words.reachWrong(read.wrong) });
+      if ('wrong' in read) throw new Problem({ title: reachFault(read.wrong) });
       const own = { name: name.value, scopes: [...scopes] };
       const agent = { ...own, ttl: life.value, policyPreset: preset.value as Preset, reach: [...read.rules] };
       const written = await (isAgent ? makeAgent(agent) : makeToken({ ...own, expiry: life.value }));
@@ -60,46 +59,43 @@ export function ConnectForm({ made }: { made: (issued: Issued) => void }) {
   };
   return (
     <form class="panel stack" onSubmit={submit}>
-      <p class="dim">{mayMakeAgents ? words.why : words.onlyPersonal}</p>
+      <h2>With a token</h2>
+      <p class="dim">
+        {mayMakeAgents
+          ? 'For clients that do not sign in by themselves. What an agent changes is planned first and waits for a person: no tool approves.'
+          : 'A client that speaks in your name. Agents of their own are made by an administrator.'}
+      </p>
       {mayMakeAgents && <Identities value={identity} />}
       <div class="connect-form">
-        <TextField label={words.name} hint={words.nameHint} value={name} required autocomplete="off" />
-        <SelectField label={words.life} value={life} options={LIVES} />
+        <TextField
+          label="Name"
+          hint="As approvals and the audit log show it."
+          value={name}
+          required
+          autocomplete="off"
+        />
+        <SelectField label="Ends after" value={life} options={LIVES} />
       </div>
       <Scopes chosen={chosen} isAgent={isAgent} />
       {isAgent && (
         <div class="connect-form">
-          <label class="field">
-            {words.reach}
-            <textarea
-              rows={3}
-              class="mono"
-              spellcheck={false}
-              value={reach.value}
-              onInput={({ currentTarget }) => {
-                reach.value = currentTarget.value;
-              }}
-            />
-            <span class="hint dim">{words.reachHint}</span>
-          </label>
-          {scopes.includes(OF_AGENTS) && <SelectField label={words.preset} value={preset} options={PRESETS} />}
+          <ReachField value={reach} />
+          {scopes.includes(OF_AGENTS) && (
+            <SelectField label="Limit of its sub-agents" value={preset} options={PRESETS} />
+          )}
         </div>
       )}
-      <p class="notice">
-        <span class="break">
-          <strong>{name.value}</strong> {agentWords.mayList(scopeWords(scopes)).toLowerCase()} {agentWords.never}{' '}
-          {isAgent && <ReachSentence read={read} />}
-        </span>
-      </p>
+      <Summary name={name.value} scopes={scopes} read={isAgent ? read : undefined} />
       <ProblemNotice problem={problem.value} />
       {waitsIn.value && (
         <p class="notice warn" role="status">
-          {words.waits} <a href={linkTo('review', [waitsIn.value])}>{words.toReview}</a>
+          A second person has to approve this first. Once approved, make it again with the same entries: the token is
+          shown then. <a href={linkTo('review', [waitsIn.value])}>Open it in Review</a>
         </p>
       )}
       <div class="row">
         <button type="submit" class="primary" disabled={isActing.value || isPast || scopes.length === 0}>
-          {words.make}
+          Create token
         </button>
       </div>
     </form>
@@ -111,21 +107,11 @@ function isGrantable(scope: Scope, isAgent: boolean): boolean {
   return scope === OF_AGENTS ? isAgent : may(scope);
 }
 
-function ReachSentence({ read }: { read: ReturnType<typeof reachOf> }) {
-  if ('wrong' in read) return <span class="fault">{words.reachWrong(read.wrong)}</span>;
-  if (read.rules.length === 0) return <>{agentWords.reachNothing}</>;
-  return (
-    <>
-      {agentWords.reach}: {read.rules.map(ruleWords).join('; ')}.
-    </>
-  );
-}
-
 function Identities({ value }: { value: Signal<Identity> }) {
   return (
     <fieldset class="choices">
-      <legend>{words.identity}</legend>
-      {Object.entries(words.identities).map(([name, text]) => (
+      <legend>Identity</legend>
+      {Object.entries(IDENTITIES).map(([name, text]) => (
         <label key={name} class="choice">
           <input
             type="radio"
@@ -143,32 +129,18 @@ function Identities({ value }: { value: Signal<Identity> }) {
 }
 
 function Scopes({ chosen, isAgent }: { chosen: Signal<readonly Scope[]>; isAgent: boolean }) {
-  const box = (scope: Scope) => (
-    <label key={scope} class="choice">
-      <input
-        type="checkbox"
-        checked={chosen.value.includes(scope)}
-        onChange={({ currentTarget }) => {
-          const others = chosen.value.filter((other) => other !== scope);
-          chosen.value = currentTarget.checked ? [...others, scope] : others;
-        }}
-      />
-      <span>
-        {scopeTexts[scope]} <code class="dim">{scope}</code>
-      </span>
-    </label>
-  );
+  const box = (scope: Scope) => <ScopeBox key={scope} scope={scope} chosen={chosen} />;
   const offered = (scope: Scope) => isGrantable(scope, isAgent);
   const careful = CAREFUL.filter(offered);
   return (
     <fieldset class="choices">
-      <legend>{words.scopes}</legend>
-      <p class="dim">{words.always}</p>
+      <legend>What it may do</legend>
+      <p class="dim">It never approves, whatever is chosen.</p>
       <div class="connect-form">
         <div>{OFFERED.filter(offered).map(box)}</div>
         {careful.length > 0 && (
           <details>
-            <summary>{words.careful}</summary>
+            <summary>More permissions; choose with care</summary>
             {careful.map(box)}
           </details>
         )}
@@ -188,7 +160,7 @@ async function makeAgent(body: {
 }): Promise<Issued | Waiting> {
   // Uses of join tokens stay as the API has them.
   const call = api.POST('/api/v1/agents', { body: body as typeof body & { tokenUses: number } });
-  const written = await write(call, words.made(body.name));
+  const written = await write(call, madeTitle(body.name));
   if ('workflow_id' in written) return { workflow_id: written.workflow_id };
   const { id, token, identity } = written;
   return { kind: 'agent', id, token, name: identity.name, expiresAt: identity.expiresAt };
@@ -198,7 +170,7 @@ async function makeToken(body: { name: string; scopes: Scope[]; expiry: string }
   // A token of an account is good for one workspace: named, as other calls about accounts name none.
   const params = { header: { 'X-Workspace-Id': workspaceId.value ?? '' } };
   const call = api.POST('/api/v1/users/me/api-tokens', { params, body });
-  const written = await write(call, words.made(body.name));
+  const written = await write(call, madeTitle(body.name));
   if ('workflow_id' in written) return { workflow_id: written.workflow_id };
   const { id, token, name, expiresAt } = written;
   return { kind: 'personal', id, token, name, expiresAt };

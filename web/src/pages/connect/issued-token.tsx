@@ -3,8 +3,8 @@ import { isLoopbackUrl } from '../../../../core/base/loopback.ts';
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import { workspaceId } from '../../api/workspace.ts';
+import { Chip } from '../../design/chip.tsx';
 import { linkTo } from '../../route/route.ts';
-import { connect as words } from '../../texts/connect.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
@@ -25,32 +25,36 @@ export interface Issued {
   readonly expiresAt: string;
 }
 
+export const madeTitle = (name: string) => `${name} is ready to connect`;
+
 /** The token, shown this once, and how each client is told of it; then its first call. */
 export function IssuedToken({ issued, another }: { issued: Issued; another: () => void }) {
   const { kind, name, token, expiresAt } = issued;
   const server = useSignal(location.origin);
   const isInClear = server.value.startsWith('http:') && !isLoopbackUrl(server.value);
   return (
-    <section class="panel stack" aria-label={words.made(name)}>
+    <section class="panel stack" aria-label={madeTitle(name)}>
       <div class="row">
-        <h2 class="break">{words.made(name)}</h2>
+        <h2 class="break">{madeTitle(name)}</h2>
         <span class="dim">
-          {words.ends} <Time at={expiresAt} />
+          It ends <Time at={expiresAt} />
         </span>
         <button type="button" class="push" onClick={another}>
-          {words.another}
+          Connect another
         </button>
       </div>
-      <p class="notice warn">{words.once}</p>
-      <TextField label={words.server} value={server} autocomplete="off" />
-      {isInClear && <p class="notice warn">{words.inClear}</p>}
+      <p class="notice warn">The token is shown this once. When you leave this page it cannot be shown again.</p>
+      <TextField label="Address of the control plane, as the client reaches it" value={server} autocomplete="off" />
+      {isInClear && (
+        <p class="notice warn">This address is not encrypted: the token would travel in clear. Use https.</p>
+      )}
       <ClientEntry server={server.value} token={token} />
-      <CodeBlock label={words.token} text={token} />
+      <CodeBlock label="Token alone" text={token} />
       <FirstCall issued={issued} />
       {kind === 'agent' && (
         <p>
           <a href={linkTo('agents', [name])} class="break">
-            {words.toAgent(name)}
+            See {name}
           </a>
         </p>
       )}
@@ -63,22 +67,22 @@ function FirstCall({ issued }: { issued: Issued }) {
   const loaded = useLoaded(() => answer(callsOf(issued)), { live: false, everyMs: ASKED_EACH_MS });
   const { name } = issued;
   return (
-    <section class="stack-small" aria-live="polite" aria-label={words.first}>
-      <h3>{words.first}</h3>
+    <section class="stack-small" aria-live="polite" aria-label="Its first call">
+      <h3>Its first call</h3>
       <ReadResult of={loaded.value}>
         {({ items: calls }) =>
           calls.length === 0 ? (
-            <p class="dim">{words.waiting(name)}</p>
+            <p class="dim">Waiting for {name}. Its first call appears here by itself.</p>
           ) : (
             <>
               <p>
-                <span class="tag ok">●</span> {words.arrived(name)}
+                <Chip tone="ok">●</Chip> {name} is connected.
               </p>
               <ul class="stack-small">
                 {calls.map(({ seq, operation, outcome, at }) => (
                   <li key={seq} class="row">
                     <span class="break">
-                      {words.called(name)} <code>{operation}</code>
+                      {name} called <code>{operation}</code>
                     </span>
                     <Outcome outcome={outcome} />
                     <Time at={at} />

@@ -3,7 +3,6 @@ import { useLoaded } from '../../api/load.ts';
 import type { Agent } from '../../api/types.ts';
 import { workspaceId } from '../../api/workspace.ts';
 import { linkTo } from '../../route/route.ts';
-import { home as words } from '../../texts/home.ts';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 import { reachWords } from '../agents/words.ts';
@@ -19,7 +18,7 @@ export function AgentsAtWork() {
   });
   return (
     <section class="panel stack">
-      <h2>{words.agents}</h2>
+      <h2>Active agents</h2>
       <ReadResult of={loaded.value}>{({ items }) => <Soonest agents={items} />}</ReadResult>
     </section>
   );
@@ -29,23 +28,22 @@ function Soonest({ agents: all }: { agents: readonly Agent[] }) {
   const agents = all.toSorted((a, b) => (a.expiresAt < b.expiresAt ? -1 : 1));
   return (
     <>
-      {agents.length === 0 && <p class="dim">{words.noAgents}</p>}
-      <ul class="stack-small">
+      {agents.length === 0 && <p class="dim">No active agents.</p>}
+      <ul class="rows">
         {agents.slice(0, SHOWN).map((agent) => (
-          <li key={agent.id} class="row">
+          <li key={agent.id}>
             <a href={linkTo('agents', [agent.name])} class="break">
               {agent.name}
             </a>
-            <span>
-              {words.ends} <Time at={agent.expiresAt} />
+            <span class="small dim break">
+              ends <Time at={agent.expiresAt} />, {reachWords(agent).join(' ')}
             </span>
-            <span class="dim small break reach">{reachWords(agent).join(' ')}</span>
           </li>
         ))}
       </ul>
       {agents.length > SHOWN && (
         <p>
-          <a href={linkTo('agents')}>{words.more}</a>
+          <a href={linkTo('agents')}>All agents</a>
         </p>
       )}
     </>

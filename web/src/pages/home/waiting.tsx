@@ -3,10 +3,11 @@ import { useLoaded } from '../../api/load.ts';
 import type { Peer, Workflow } from '../../api/types.ts';
 import { waiting, waitingCount } from '../../api/waiting.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
+import { Actor } from '../../design/actor.tsx';
+import { Chip } from '../../design/chip.tsx';
+import { Icon } from '../../design/icon.tsx';
 import { Risk } from '../../effect/risk.tsx';
 import { linkTo } from '../../route/route.ts';
-import { home as words } from '../../texts/home.ts';
-import { texts } from '../../texts/texts.ts';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 
@@ -17,16 +18,14 @@ export function Waiting() {
   const count = waitingCount.value;
   return (
     <section class="panel stack">
-      <h2>
-        {words.waiting} {count > 0 && <span class="tag accent">{count}</span>}
-      </h2>
+      <h2>Waiting for you {count > 0 && <Chip tone="accent">{count}</Chip>}</h2>
       <ReadResult of={waiting.value}>
         {({ workflows, peers }) => <Decisions workflows={workflows} peers={peers} />}
       </ReadResult>
       {may('compliance:assess') && <Reviews />}
       {count > SHOWN && (
         <p>
-          <a href={linkTo('review')}>{words.all(count)}</a>
+          <a href={linkTo('review')}>All {count} in Review</a>
         </p>
       )}
     </section>
@@ -40,24 +39,28 @@ interface DecisionsProps {
 
 function Decisions({ workflows, peers }: DecisionsProps) {
   const shownPeers = peers.slice(0, Math.max(0, SHOWN - workflows.length));
-  if (workflows.length + peers.length === 0) return <p class="dim">{words.nothingWaits}</p>;
+  if (workflows.length + peers.length === 0) return <p class="dim">Nothing is waiting for a decision.</p>;
   return (
-    <ul class="stack-small">
+    <ul class="rows waiting">
       {workflows.slice(0, SHOWN).map(({ id, summary, riskLevel, requestedBy, requestedAt }) => (
-        <li key={id} class="row">
+        <li key={id}>
+          <Actor actor={requestedBy} />
           <a href={linkTo('review', [id])} class="break">
             {summary}
           </a>
           <Risk level={riskLevel} />
-          <span class="dim small break">{requestedBy}</span>
           <Time at={requestedAt} />
         </li>
       ))}
       {shownPeers.map(({ id, name, createdAt }) => (
-        <li key={id} class="row">
+        <li key={id}>
+          <span class="actor">
+            <Icon name="laptop" /> device
+          </span>
           <a href={linkTo('review', ['peer', name])} class="break">
-            {texts.review.joins(name)}
+            {name} is awaiting approval
           </a>
+          <span />
           <Time at={createdAt} />
         </li>
       ))}
@@ -83,9 +86,11 @@ function Reviews() {
             .filter(({ open_id, overdue }) => open_id !== null || overdue)
             .map(({ kind, open_id, due_at }) => (
               <li key={kind} class="row">
-                <a href={linkTo('compliance')}>{open_id ? words.reviewOpen(kind) : words.reviewOverdue(kind)}</a>
+                <a href={linkTo('compliance', ['reviews'])}>
+                  {`The ${kind} review is ${open_id ? 'open' : 'overdue'}`}
+                </a>
                 <span>
-                  {words.due} <Time at={due_at} />
+                  due <Time at={due_at} />
                 </span>
               </li>
             ))}

@@ -5,16 +5,23 @@ import type { components } from '../../api/schema.d.ts';
 import { workspaceId } from '../../api/workspace.ts';
 import { write } from '../../api/write.ts';
 import { linkTo, route } from '../../route/route.ts';
-import { join as words } from '../../texts/join.ts';
 import { useAct } from '../../ui/act.ts';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { labelsOf } from '../../ui/labels.ts';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
+import { identityOf, useWorkloadFields, WorkloadFields } from './workload.tsx';
 
 export type JoinToken = components['schemas']['GenerateJoinTokenResponse'];
 
-const LIVES = Object.entries(words.lives);
+const LIVES = Object.entries({
+  '1h': '1 hour',
+  '8h': '8 hours',
+  '24h': '1 day',
+  '168h': '7 days',
+  '2160h': '90 days',
+  '8760h': '365 days',
+});
 const DEFAULT_NETWORK = 'default';
 const MOST_NETWORKS = 200;
 
@@ -22,6 +29,7 @@ const MOST_NETWORKS = 200;
 export function JoinForm({ made }: { made: (token: JoinToken) => void }) {
   const fields = { name: useSignal('device'), uses: useSignal('1'), life: useSignal('1h'), labels: useSignal('') };
   const network = useSignal(DEFAULT_NETWORK);
+  const workload = useWorkloadFields();
   const waitsIn = useSignal<string | undefined>(undefined);
   const { isActing, problem, act } = useAct();
   const isPast = route.value.query.has('at');
@@ -34,25 +42,38 @@ export function JoinForm({ made }: { made: (token: JoinToken) => void }) {
         expiry: fields.life.value,
         usageLimit: Number(fields.uses.value),
         labels: labelsOf(fields.labels.value),
+        ...identityOf(workload),
         ...(network.value !== DEFAULT_NETWORK && { network: network.value }),
       };
-      const written = await write(api.POST('/api/v1/token/generate', { body }), words.isMade(body.name));
+      const written = await write(
+        api.POST('/api/v1/token/generate', { body }),
+        `The join token ${body.name} is created.`,
+      );
       if ('workflow_id' in written) waitsIn.value = written.workflow_id;
       else made(written);
     });
   };
   return (
     <form class="panel stack" onSubmit={submit}>
-      <p class="dim">{words.why}</p>
+      <p class="dim">
+        Create a join token, then run the commands on the device or scan the code with it. Whoever has the token can
+        join until it is used up, ends or is revoked.
+      </p>
       <div class="join-form">
-        <TextField label={words.name} hint={words.nameHint} value={fields.name} required autocomplete="off" />
-        <SelectField label={words.life} value={fields.life} options={LIVES} />
+        <TextField
+          label="Name of the token"
+          hint="For your own list, such as laptops or build-hosts."
+          value={fields.name}
+          required
+          autocomplete="off"
+        />
+        <SelectField label="Expires after" value={fields.life} options={LIVES} />
         <label class="field">
-          {words.uses}
+          Maximum uses
           <input
             type="number"
             min={1}
-            max={1000}
+            max={10_000}
             required
             value={fields.uses.value}
             onInput={({ currentTarget }) => {
@@ -60,18 +81,26 @@ export function JoinForm({ made }: { made: (token: JoinToken) => void }) {
             }}
           />
         </label>
-        <TextField label={words.labels} hint={words.labelsHint} value={fields.labels} autocomplete="off" />
+        <TextField
+          label="Labels of the devices"
+          hint="As key=value, with spaces between. Policies decide by them, so they may need approval."
+          value={fields.labels}
+          autocomplete="off"
+        />
         <NetworkField value={network} />
+        <WorkloadFields of={workload} />
       </div>
       <ProblemNotice problem={problem.value} />
       {waitsIn.value && (
         <p class="notice warn" role="status">
-          {words.waits} <a href={linkTo('review', [waitsIn.value])}>{words.toReview}</a>
+          A second person has to approve this token first, because it gives labels or another network. Once approved,
+          make it again with the same entries: the token is shown then.{' '}
+          <a href={linkTo('review', [waitsIn.value])}>Open it in Review</a>
         </p>
       )}
       <div class="row">
         <button type="submit" class="primary" disabled={isActing.value || isPast}>
-          {words.make}
+          Create join token
         </button>
       </div>
     </form>
@@ -88,7 +117,7 @@ function NetworkField({ value }: { value: Signal<string> }) {
     <ReadResult of={loaded.value} loading="">
       {({ items }) =>
         items.length > 1 && (
-          <SelectField label={words.network} value={value} options={items.map(({ name }) => [name, name])} />
+          <SelectField label="Network" value={value} options={items.map(({ name }) => [name, name])} />
         )
       }
     </ReadResult>

@@ -5,16 +5,14 @@ import { useLoaded } from '../../api/load.ts';
 import type { components } from '../../api/schema.d.ts';
 import { workspaceId } from '../../api/workspace.ts';
 import { write } from '../../api/write.ts';
-import { route } from '../../route/route.ts';
-import { join as words } from '../../texts/join.ts';
-import { texts } from '../../texts/texts.ts';
+import { linkTo, route } from '../../route/route.ts';
 import { Confirm } from '../../ui/dialog.tsx';
 import { labelsText } from '../../ui/labels.ts';
-import { Empty } from '../../ui/page.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { ListSection } from '../../ui/list.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
-type Token = components['schemas']['JoinToken'];
+type Token = components['schemas']['ListJoinTokensResponse']['items'][number];
 
 /** The tokens that are out, and what is left of each. */
 export function JoinTokens() {
@@ -25,63 +23,100 @@ export function JoinTokens() {
       api.GET('/api/v1/tokens', { params: { query: { limit: 200, ...(cursor && { cursor }) } } }),
     );
   });
-  const rows = useComputed(() => loaded.value.value ?? []);
+  const rows = useComputed(() => loaded.value.value);
   const { reload } = loaded.value;
   const isPast = route.value.query.has('at');
   const columns: readonly Column<Token>[] = [
-    { name: words.column, cell: ({ name }) => name, order: ({ name }) => name },
+    { name: 'Name', cell: (token) => <Named token={token} />, order: ({ name }) => name },
     {
-      name: words.usesLeft,
-      cell: ({ usageLimit, usedCount }) => words.left(usageLimit - usedCount, usageLimit),
+      name: 'Uses left',
+      cell: ({ usageLimit, usedCount }) => `${usageLimit - usedCount} of ${usageLimit}`,
       order: ({ usageLimit, usedCount }) => usageLimit - usedCount,
       isNumber: true,
       isMinor: true,
     },
-    { name: words.ends, cell: ({ expiresAt }) => <Time at={expiresAt} />, order: ({ expiresAt }) => expiresAt },
-    { name: texts.peers.labels, cell: ({ labels }) => labelsText(labels), isMinor: true },
-    { name: words.network, cell: ({ network }) => network, isMinor: true },
-    { name: words.by, cell: ({ createdBy }) => createdBy, order: ({ createdBy }) => createdBy, isMinor: true },
     {
-      name: words.revoke,
+      name: 'Joined',
+      cell: ({ joined = [] }) => <Joined names={joined} />,
+      order: ({ joined = [] }) => joined.length,
+      isMinor: true,
+    },
+    { name: 'Ends', cell: ({ expiresAt }) => <Time at={expiresAt} />, order: ({ expiresAt }) => expiresAt },
+    { name: 'Labels', cell: ({ labels }) => labelsText(labels), isMinor: true },
+    { name: 'Network', cell: ({ network }) => network, isMinor: true },
+    { name: 'Created by', cell: ({ createdBy }) => createdBy, order: ({ createdBy }) => createdBy, isMinor: true },
+    {
+      name: 'Revoke',
       cell: (token) => (
         <button
           type="button"
           class="danger"
           disabled={isPast}
-          aria-label={words.revokeOf(token.name)}
+          aria-label={`Revoke the token ${token.name}`}
           onClick={() => {
             asked.value = token;
           }}
         >
-          {words.revoke}
+          Revoke
         </button>
       ),
     },
   ];
   return (
-    <section class="stack">
-      <h2>{words.tokens}</h2>
-      <Table
-        read={loaded.value}
-        label={words.tokens}
-        columns={columns}
-        rows={rows}
-        keyOf={({ id }) => id}
-        empty={<Empty>{words.noTokens}</Empty>}
-      />
+    <ListSection
+      title="Join tokens"
+      of={loaded}
+      rows={rows}
+      columns={columns}
+      isPart={false}
+      keyOf={({ id }) => id}
+      empty="No active join tokens. Create one above."
+    >
       {asked.value && <Revoke token={asked.value} close={() => (asked.value = undefined)} reload={reload} />}
-    </section>
+    </ListSection>
+  );
+}
+
+/** Who may use it, where that is not whoever has it. */
+function Named({ token: { name, identity } }: { token: Token }) {
+  if (!identity) return <>{name}</>;
+  const claims = Object.entries(identity.claims).map(([claim, pattern]) => `${claim} ${pattern}`);
+  return (
+    <>
+      {name}{' '}
+      <span class="dim" title={claims.join(', ')}>
+        for workloads of {URL.parse(identity.issuer)?.host ?? identity.issuer}
+      </span>
+    </>
+  );
+}
+
+/** Names in a row of the list. */
+const NAMED = 2;
+
+function Joined({ names }: { names: readonly string[] }) {
+  const more = names.length - NAMED;
+  return (
+    <span title={names.join(', ')}>
+      {names.slice(0, NAMED).map((name, index) => (
+        <span key={name}>
+          {index > 0 && ', '}
+          <a href={linkTo('peers', [name])}>{name}</a>
+        </span>
+      ))}
+      {more > 0 && ` and ${more} more`}
+    </span>
   );
 }
 
 function Revoke({ token: { id, name }, close, reload }: { token: Token; close: () => void; reload: () => void }) {
   const revoke = async () => {
-    await write(api.DELETE('/api/v1/tokens/{id}', { params: { path: { id } } }), words.revoked(name));
+    await write(api.DELETE('/api/v1/tokens/{id}', { params: { path: { id } } }), `The join token ${name} is revoked.`);
     reload();
   };
   return (
-    <Confirm title={words.revokeTitle(name)} act={words.revoke} run={revoke} close={close}>
-      <p>{words.revokeWhy}</p>
+    <Confirm title={`Revoke the join token ${name}?`} act="Revoke" run={revoke} close={close}>
+      <p>No further device can join with it. Devices that joined with it stay.</p>
     </Confirm>
   );
 }

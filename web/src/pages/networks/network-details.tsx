@@ -3,22 +3,17 @@ import { api } from '../../api/client.ts';
 import type { Network } from '../../api/types.ts';
 import { may } from '../../api/workspace.ts';
 import { goAfter, write } from '../../api/write.ts';
+import { Chip } from '../../design/chip.tsx';
 import { linkTo, route } from '../../route/route.ts';
-import { networks as words } from '../../texts/networks.ts';
-import { texts } from '../../texts/texts.ts';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Time } from '../../ui/time.tsx';
-import { EditNetwork } from './network-form.tsx';
+import { DEFAULT_ACTIONS, EditNetwork } from './network-form.tsx';
 
 /** Word, shape and colour. */
 export function DefaultAction({ action }: { action: Network['spec']['defaultAction'] }) {
-  return action === 'DENY' ? (
-    <span class="tag ok">⊘ {words.short.DENY}</span>
-  ) : (
-    <span class="tag warn">→ {words.short.ALLOW}</span>
-  );
+  return action === 'DENY' ? <Chip tone="ok">⊘ closed</Chip> : <Chip tone="warn">→ open</Chip>;
 }
 
 /** One network: its block, what holds in it by default, and what can be done with it. */
@@ -31,24 +26,24 @@ export function NetworkDetails({ network, close }: { network: Network; close: st
         <h2 class="break">{name}</h2>
         <DefaultAction action={spec.defaultAction} />
         <a class="push" href={close}>
-          {texts.common.close}
+          Close
         </a>
       </div>
       <Facts
         facts={[
-          [words.addresses, <code key="cidr">{spec.cidr}</code>],
-          [words.byDefault, words.defaults[spec.defaultAction]],
+          ['Addresses', <code key="cidr">{spec.cidr}</code>],
+          ['Where no policy applies', DEFAULT_ACTIONS[spec.defaultAction]],
           [
-            words.peers,
+            'Peers',
             <a key="peers" href={linkTo('peers')}>
               {status.peers}
             </a>,
           ],
-          [words.free, words.used(status.allocated, status.allocated + status.available)],
-          [words.mtu, `${spec.mtu} B`],
-          [words.created, <Time key="created" at={network.createdAt} />],
+          ['Free addresses', `${status.allocated} of ${status.allocated + status.available} addresses in use`],
+          ['MTU', `${spec.mtu} B`],
+          ['Created', <Time key="created" at={network.createdAt} />],
           [
-            words.id,
+            'Id',
             <span key="id">
               <code>{network.id}</code> <CopyButton text={network.id} />
             </span>,
@@ -66,25 +61,28 @@ const DEFAULT = 'default';
 /** What would be refused is said instead. */
 function DeleteNetwork({ network: { id, name, revision, status } }: { network: Network }) {
   const isAsked = useSignal(false);
-  const why = name === DEFAULT ? words.isDefault : status.peers > 0 && words.hasPeers(status.peers);
-  if (why) return <p class="dim small">{words.keeps(why)}</p>;
+  const why =
+    name === DEFAULT
+      ? 'it is the default network of new devices'
+      : status.peers > 0 && (status.peers === 1 ? 'it has 1 peer' : `it has ${status.peers} peers`);
+  if (why) return <p class="dim small">It cannot be deleted: {why}.</p>;
   return (
     <div class="row">
       <button type="button" class="danger" onClick={() => (isAsked.value = true)}>
-        {words.delete} {name}
+        Delete {name}
       </button>
       {isAsked.value && (
         <Confirm
-          title={words.deleteTitle(name)}
-          act={words.delete}
+          title={`Delete ${name}?`}
+          act="Delete"
           name={name}
           run={async () => {
             const call = api.DELETE('/api/v1/networks/{id}', { params: { path: { id } }, body: { revision } });
-            goAfter(await write(call, words.deleted(name)), linkTo('networks'));
+            goAfter(await write(call, `${name} is deleted.`), linkTo('networks'));
           }}
           close={() => (isAsked.value = false)}
         >
-          <p>{words.deleteWhy}</p>
+          <p>Its address block becomes free for another network.</p>
         </Confirm>
       )}
     </div>

@@ -4,19 +4,22 @@ import type { Network } from '../../api/types.ts';
 import { goAfter, write } from '../../api/write.ts';
 import { PreviewView, usePreview } from '../../effect/preview.tsx';
 import { linkTo } from '../../route/route.ts';
-import { networks as words } from '../../texts/networks.ts';
-import { texts } from '../../texts/texts.ts';
 import { useAct } from '../../ui/act.ts';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 
+export const DEFAULT_ACTIONS = {
+  ALLOW: 'ALLOW: peers reach each other',
+  DENY: 'DENY: peers do not reach each other',
+} as const;
+
 export function NewNetwork({ close }: { close: () => void }) {
   return (
-    <section class="panel stack" aria-label={words.createTitle}>
+    <section class="panel stack" aria-label="New network">
       <div class="row">
-        <h2>{words.createTitle}</h2>
+        <h2>New network</h2>
         <button type="button" class="link push" onClick={close}>
-          {texts.common.close}
+          Close
         </button>
       </div>
       <NetworkForm stored={undefined} />
@@ -27,7 +30,7 @@ export function NewNetwork({ close }: { close: () => void }) {
 export function EditNetwork({ network }: { network: Network }) {
   return (
     <details>
-      <summary>{words.edit}</summary>
+      <summary>Edit network</summary>
       <NetworkForm stored={network} />
     </details>
   );
@@ -55,7 +58,7 @@ function NetworkForm({ stored }: { stored: Network | undefined }) {
   const preview = usePreview(manifest, isChanged);
   const { isActing, problem, act } = useAct();
   const { result } = preview.value;
-  const label = (result?.waits_for.length ?? 0) > 0 ? words.send : words.save;
+  const isForApproval = (result?.waits_for.length ?? 0) > 0;
   const save = (event: Event) => {
     event.preventDefault();
     return act(async () => {
@@ -66,20 +69,36 @@ function NetworkForm({ stored }: { stored: Network | undefined }) {
             body: { spec: spec.value, revision: stored.revision },
           })
         : api.POST('/api/v1/networks', { body: { name: own, spec: spec.value } });
-      goAfter(await write(call, words.saved(own)), linkTo('networks', [own]));
+      goAfter(await write(call, `${own} is saved.`), linkTo('networks', [own]));
     });
   };
   return (
     <form class="stack" onSubmit={save}>
-      {!stored && <TextField label={words.name} hint={words.nameHint} value={name} required autocomplete="off" />}
-      <TextField label={words.addresses} hint={words.cidrHint} value={cidr} required autocomplete="off" />
-      <SelectField label={words.byDefault} value={action} options={Object.entries(words.defaults)} />
-      <TextField label={words.mtu} hint={words.mtuHint} value={mtu} required autocomplete="off" />
+      {!stored && (
+        <TextField
+          label="Name"
+          hint="Letters, digits, -, _ or .; the name cannot be changed."
+          value={name}
+          required
+          autocomplete="off"
+        />
+      )}
+      <TextField
+        label="Addresses"
+        hint="An IPv4 block from /10 to /30, such as 10.97.0.0/24, that overlaps no other network."
+        value={cidr}
+        required
+        autocomplete="off"
+      />
+      <SelectField label="Where no policy applies" value={action} options={Object.entries(DEFAULT_ACTIONS)} />
+      <TextField label="MTU" hint="Bytes, 1280 to 8920." value={mtu} required autocomplete="off" />
       {isChanged.value && <PreviewView preview={preview.value} />}
       <ProblemNotice problem={problem.value} />
       <div class="row">
         <button type="submit" class="primary" disabled={isActing.value || !result?.would_change}>
-          <span class="break">{label(name.value.trim())}</span>
+          <span class="break">
+            {isForApproval ? `Send ${name.value.trim()} for approval` : `Save ${name.value.trim()}`}
+          </span>
         </button>
       </div>
     </form>

@@ -4,40 +4,37 @@ import { api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { Network } from '../../api/types.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
-import { goTo, linkTo, route, setQuery } from '../../route/route.ts';
-import { networks as words } from '../../texts/networks.ts';
-import { texts } from '../../texts/texts.ts';
-import { Empty, Page } from '../../ui/page.tsx';
-import { type Column, matches, SearchBox, Table } from '../../ui/table.tsx';
+import { goTo, linkTo, queryPart, route, setQuery } from '../../route/route.ts';
+import { ListPage } from '../../ui/list.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { DefaultAction, NetworkDetails } from './network-details.tsx';
-import './networks.css';
 import { NewNetwork } from './network-form.tsx';
 
 const COLUMNS: readonly Column<Network>[] = [
   {
-    name: words.name,
+    name: 'Name',
     cell: ({ name }) => <a href={addressOf(name)}>{name}</a>,
     order: ({ name }) => name,
   },
   {
-    name: words.addresses,
+    name: 'Addresses',
     cell: ({ spec }) => <code>{spec.cidr}</code>,
     order: ({ spec }) => blockOrder(spec.cidr),
   },
   {
-    name: words.byDefault,
+    name: 'Where no policy applies',
     cell: ({ spec }) => <DefaultAction action={spec.defaultAction} />,
     order: ({ spec }) => spec.defaultAction,
   },
   {
-    name: words.peers,
+    name: 'Peers',
     cell: ({ status }) => status.peers,
     order: ({ status }) => status.peers,
     isNumber: true,
     isMinor: true,
   },
   {
-    name: words.free,
+    name: 'Free addresses',
     cell: ({ status }) => status.available.toLocaleString('en'),
     order: ({ status }) => status.available,
     isNumber: true,
@@ -49,7 +46,7 @@ const COLUMNS: readonly Column<Network>[] = [
 export default function Networks() {
   const loaded = useLoaded(async () => {
     workspaceId.value;
-    const at = route.value.query.get('at');
+    const at = queryPart('at');
     return whole(
       await allPages((cursor) =>
         api.GET('/api/v1/networks', {
@@ -58,11 +55,7 @@ export default function Networks() {
       ),
     );
   });
-  const rows = useComputed(() => {
-    const search = route.value.query.get('q') ?? '';
-    const all = loaded.value.value ?? [];
-    return all.filter(({ name, spec }) => matches(search, [name, spec.cidr, spec.defaultAction]));
-  });
+  const rows = useComputed(() => loaded.value.value);
   const { value } = loaded.value;
   const { rest, query } = route.value;
   const [chosen] = rest;
@@ -70,35 +63,33 @@ export default function Networks() {
   const isNew = mayChange && chosen === undefined && query.get('view') === 'new';
   const network = value?.find(({ name }) => name === chosen);
   return (
-    <Page
-      title={words.title}
+    <ListPage
+      title="Networks"
+      of={loaded}
+      rows={rows}
+      columns={COLUMNS}
+      textsOf={({ name, spec }) => [name, spec.cidr, spec.defaultAction]}
       actions={
-        <>
-          <SearchBox label={words.search} />
-          {mayChange && (
-            <a class="button primary" href={linkTo('networks', [], { ...kept(), view: 'new' })}>
-              {words.create}
-            </a>
-          )}
-        </>
+        mayChange && (
+          <a class="button primary" href={linkTo('networks', [], { ...kept(), view: 'new' })}>
+            New network
+          </a>
+        )
       }
-    >
-      <div class={`beside networks ${chosen || isNew ? 'chosen' : ''}`}>
-        <Table
-          read={loaded.value}
-          label={words.title}
-          columns={COLUMNS}
-          rows={rows}
-          keyOf={({ name }) => name}
-          selected={chosen}
-          open={({ name }) => goTo(addressOf(name))}
-          empty={<Empty>{query.has('q') ? texts.common.noMatch : words.empty}</Empty>}
-        />
-        {isNew && <NewNetwork close={() => setQuery({ view: undefined })} />}
-        {network && <NetworkDetails key={network.id} network={network} close={linkTo('networks', [], kept())} />}
-        {chosen && value && !network && <p class="notice warn break">{words.notThen(chosen)}</p>}
-      </div>
-    </Page>
+      keyOf={({ name }) => name}
+      selected={chosen}
+      open={({ name }) => goTo(addressOf(name))}
+      empty="No networks. Peers of one network reach each other where policies allow it."
+      details={
+        isNew ? (
+          <NewNetwork close={() => setQuery({ view: undefined })} />
+        ) : network ? (
+          <NetworkDetails key={network.id} network={network} close={linkTo('networks', [], kept())} />
+        ) : (
+          chosen && value && <p class="notice warn break">The network {chosen} did not exist then.</p>
+        )
+      }
+    />
   );
 }
 

@@ -1,12 +1,14 @@
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { components } from '../../api/schema.d.ts';
+import { actorText } from '../../design/actor.tsx';
+import { Chip } from '../../design/chip.tsx';
 import { portsText } from '../../reach/ports.ts';
 import { linkTo } from '../../route/route.ts';
-import { peers as words } from '../../texts/peers.ts';
 import { type AgentNames, withAgentNames } from '../../ui/agent-names.ts';
 import { Facts } from '../../ui/facts.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
+import './peers.css';
 
 type Access = components['schemas']['GetPeerAccessResponse'];
 
@@ -14,7 +16,7 @@ type Access = components['schemas']['GetPeerAccessResponse'];
 export function PeerAccess({ id, agents }: { id: string; agents: AgentNames | undefined }) {
   const loaded = useLoaded(() => answer(api.GET('/api/v1/peers/{id}/access', { params: { path: { id } } })));
   return (
-    <section class="stack-small" aria-label={words.access}>
+    <section class="stack-small" aria-label="Access">
       <ReadResult of={loaded.value}>{(access) => <AccessView access={access} agents={agents} />}</ReadResult>
     </section>
   );
@@ -26,13 +28,23 @@ function AccessView({
 }: AccessProps) {
   return (
     <>
-      <h3>{isAhead ? words.accessAhead : words.access}</h3>
-      <Direction title={words.reaches} rows={reaches} agents={agents} />
-      <Direction title={words.reachedBy} rows={reachedBy} agents={agents} />
-      {omitted > 0 && <p class="dim small">{words.moreAccess(omitted)}</p>}
-      <Facts facts={[[words.joinedWith, joined.token_by !== null && words.tokenOf(joined.token, joined.token_by)]]} />
+      {isAhead && <h3>Access after approval</h3>}
+      <Direction title={isAhead ? 'Will reach' : 'Can reach'} rows={reaches} agents={agents} />
+      <Direction title={isAhead ? 'Will be reached by' : 'Can be reached by'} rows={reachedBy} agents={agents} />
+      {omitted > 0 && <p class="dim small">{omitted} more rows.</p>}
+      <Facts
+        facts={[
+          ['Joined with', joined.token_by !== null && tokenText(joined.token, joined.token_by)],
+          ['Joined as', joined.workload && `${joined.workload.subject}, of ${joined.workload.issuer}`],
+        ]}
+      />
     </>
   );
+}
+
+function tokenText(token: string | null, by: string): string {
+  const owner = actorText(by);
+  return token === null ? `a deleted join token of ${owner}` : `join token ${token} of ${owner}`;
 }
 
 interface AccessProps {
@@ -51,20 +63,22 @@ function Direction({ title, rows, agents }: DirectionProps) {
   return (
     <>
       <h4>{title}</h4>
-      {rows.length === 0 && <p class="dim">{words.nobody}</p>}
-      <ul class="lines">
+      {rows.length === 0 && <p class="dim">No peers.</p>}
+      <ul class="access">
         {rows.map(({ who, outside, allowed, policies }) => (
-          <li key={JSON.stringify([who, outside, allowed])} class="stack-small">
-            <span class="row">
-              {who.length > 0 && <span class="break">{named(who.join(', '))}</span>}
-              {outside.length > 0 && <span class="break">{words.outside(outside)}</span>}
-              <code>{portsText(allowed)}</code>
+          <li key={JSON.stringify([who, outside, allowed])}>
+            <span class="chips">
+              {who.map((name) => (
+                <Chip key={name}>{named(name)}</Chip>
+              ))}
+              {outside.length > 0 && <Chip>{outsideText(outside)}</Chip>}
             </span>
+            <code class="chip port">{portsText(allowed)}</code>
             <span class="dim small break">
-              {policies.length === 0 && words.byDefault}
+              {policies.length === 0 && 'no policy isolates it'}
               {policies.map((policy, index) => (
                 <span key={policy}>
-                  {index === 0 ? `${words.byPolicy} ` : ', '}
+                  {index > 0 && ', '}
                   <a href={linkTo('policies', [policy])}>{named(policy)}</a>
                 </span>
               ))}
@@ -74,4 +88,9 @@ function Direction({ title, rows, agents }: DirectionProps) {
       </ul>
     </>
   );
+}
+
+function outsideText(ranges: readonly string[]): string {
+  const text = ranges.join(', ');
+  return text.startsWith('outside') ? text : `outside: ${text}`;
 }

@@ -3,7 +3,6 @@ import { useLoaded } from '../../api/load.ts';
 import type { Peer } from '../../api/types.ts';
 import { write } from '../../api/write.ts';
 import { EffectView } from '../../effect/effect-view.tsx';
-import { peers as words } from '../../texts/peers.ts';
 import { Confirm } from '../../ui/dialog.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 
@@ -14,15 +13,21 @@ export function AdoptPeer({ peer: { id, name, delegatedBy, revision }, close }: 
   const shown = loaded.value.value;
   return (
     <Confirm
-      title={words.adoptTitle(name)}
-      act={words.adopt}
+      title={`Adopt ${name}?`}
+      act="Adopt"
       isReady={shown !== undefined}
       run={() =>
-        write(api.POST('/api/v1/peers/{id}/adopt', { params, body: { revision, dryRun: false } }), words.adopted(name))
+        write(
+          api.POST('/api/v1/peers/{id}/adopt', { params, body: { revision, dryRun: false } }),
+          `${name} is adopted.`,
+        )
       }
       close={close}
     >
-      <p>{words.adoptWhy(delegatedBy ?? '')}</p>
+      <p>
+        It joined with a token of the agent {delegatedBy ?? ''} and would end with it. Once adopted, it stays, and the
+        reach of the agent no longer limits it.
+      </p>
       <ReadResult of={loaded.value}>
         {(adoption) => 'effect' in adoption && <EffectView effect={adoption.effect} />}
       </ReadResult>

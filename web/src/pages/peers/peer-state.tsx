@@ -1,5 +1,5 @@
 import type { Peer } from '../../api/types.ts';
-import { texts } from '../../texts/texts.ts';
+import { Chip } from '../../design/chip.tsx';
 
 /** As those of agents. */
 const LOOKS = { pending: ['warn', '◐'], revoked: ['danger', '✕'], expired: ['', '○'] } as const;
@@ -9,7 +9,7 @@ export function PeerState({ peer: { status } }: { peer: Peer }) {
     <>
       <Phase status={status} />
       {status.ephemeral && ' '}
-      {status.ephemeral && <span class="tag">{texts.peers.ephemeral}</span>}
+      {status.ephemeral && <Chip>ephemeral</Chip>}
     </>
   );
 }
@@ -18,14 +18,10 @@ function Phase({ status }: Pick<Peer, 'status'>) {
   if (status.phase !== 'ready') {
     const [tone, mark] = LOOKS[status.phase];
     return (
-      <span class={`tag ${tone}`}>
-        <span aria-hidden="true">{mark}</span> {texts.peers.phases[status.phase]}
-      </span>
+      <Chip tone={tone}>
+        <span aria-hidden="true">{mark}</span> {status.phase}
+      </Chip>
     );
   }
-  return status.online ? (
-    <span class="tag ok">● {texts.peers.online}</span>
-  ) : (
-    <span class="tag">○ {texts.peers.offline}</span>
-  );
+  return status.online ? <Chip tone="ok">● online</Chip> : <Chip>○ offline</Chip>;
 }

@@ -5,15 +5,14 @@ import { api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { components } from '../../api/schema.d.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
-import { goTo, linkTo, route } from '../../route/route.ts';
-import { texts } from '../../texts/texts.ts';
-import { withAgentNames } from '../../ui/agent-names.ts';
+import { Chip } from '../../design/chip.tsx';
+import { goTo, linkTo, queryPart, route } from '../../route/route.ts';
 import { labelsText } from '../../ui/labels.ts';
-import { Empty, Page } from '../../ui/page.tsx';
+import { ListPage } from '../../ui/list.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
-import { type Column, matches, SearchBox, Table } from '../../ui/table.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { PeerDetails } from './peer-details.tsx';
-import { COLUMNS as FIELD_COLUMNS, type ShownPeer } from './peer-fields.tsx';
+import { csvOfPeers, COLUMNS as FIELD_COLUMNS, type ShownPeer, withShownLabels } from './peer-fields.tsx';
 import { PeerState } from './peer-state.tsx';
 
 type Counts = components['schemas']['ListPathCountsResponse']['items'][number];
@@ -21,18 +20,18 @@ type Row = ShownPeer & { readonly counts?: Counts | undefined };
 
 const COLUMNS: readonly Column<Row>[] = [
   {
-    name: texts.peers.name,
+    name: 'Name',
     cell: ({ name }) => <a href={linkTo('peers', [name], keptQuery())}>{name}</a>,
     order: ({ name }) => name,
   },
   {
-    name: texts.peers.state,
+    name: 'State',
     cell: (peer) => <PeerState peer={peer} />,
     order: ({ status }) => `${status.phase}${status.online}`,
   },
   ...FIELD_COLUMNS,
   {
-    name: texts.peers.path,
+    name: 'Paths',
     cell: ({ counts, status }) => status.online && counts && <PathCounts counts={counts} />,
     order: ({ counts }) => (counts ? 1e6 * counts.failed + 1e3 * counts.relayed + counts.direct : -1),
     isMinor: true,
@@ -42,7 +41,7 @@ const COLUMNS: readonly Column<Row>[] = [
 export default function Peers() {
   const loaded = useLoaded(async () => {
     workspaceId.value;
-    const at = route.value.query.get('at');
+    const at = queryPart('at');
     return whole(
       await allPages((cursor) =>
         api.GET('/api/v1/peers', {
@@ -54,7 +53,7 @@ export default function Peers() {
   const counted = useLoaded(
     async () => {
       workspaceId.value;
-      if (route.value.query.has('at')) return new Map<string, Counts>();
+      if (queryPart('at') !== null) return new Map<string, Counts>();
       const counts = await allPages((cursor) =>
         api.GET('/api/v1/paths/peers', { params: { query: { limit: 200, ...(cursor && { cursor }) } } }),
       );
@@ -64,74 +63,64 @@ export default function Peers() {
   );
   const agents = useAgentNames();
   const rows = useComputed(() => {
-    const search = route.value.query.get('q') ?? '';
     const counts = counted.value.value;
-    const all = (loaded.value.value ?? []).map(
-      (peer): Row => ({
-        ...peer,
-        counts: counts?.get(peer.id),
-        labelled: withAgentNames(labelsText(peer.labels), agents.value.value),
-      }),
-    );
-    return all.filter(({ name, status, labels, labelled, platform }) =>
-      matches(search, [name, status.address ?? '', status.phase, platform, labelsText(labels), labelled]),
+    return loaded.value.value?.map(
+      (peer): Row => ({ ...withShownLabels(peer, agents.value.value), counts: counts?.get(peer.id) }),
     );
   });
   const chosen = route.value.rest[0];
   return (
-    <Page
-      title={texts.peers.title}
+    <ListPage
+      title="Peers"
+      of={loaded}
+      rows={rows}
+      columns={COLUMNS}
+      textsOf={textsOf}
+      csv={csvOfPeers}
       actions={
+        may('tokens:write') && (
+          <a class="button" href={linkTo('join')}>
+            Add a device
+          </a>
+        )
+      }
+      keyOf={({ name }) => name}
+      selected={chosen}
+      open={({ name }) => goTo(linkTo('peers', [name], keptQuery()))}
+      empty={
         <>
-          <SearchBox label={texts.peers.search} />
-          {may('tokens:write') && (
-            <a class="button" href={linkTo('join')}>
-              {texts.peers.add}
-            </a>
-          )}
+          No devices yet. Create a join token and run one command on a device.
+          {may('tokens:write') && <a href={linkTo('join')}>Add a device</a>}
         </>
       }
+      details={chosen && <PeerDetails key={chosen} name={chosen} />}
     >
       <ReadResult of={agents.value} loading="" />
       <ReadResult of={counted.value} loading="" />
-      <div class={`beside ${chosen ? 'chosen' : ''}`}>
-        <Table
-          read={loaded.value}
-          label={texts.peers.title}
-          columns={COLUMNS}
-          rows={rows}
-          keyOf={({ name }) => name}
-          selected={chosen}
-          open={({ name }) => goTo(linkTo('peers', [name], keptQuery()))}
-          empty={
-            <Empty>
-              {route.value.query.has('q') ? texts.common.noMatch : texts.peers.empty}{' '}
-              {!route.value.query.has('q') && may('tokens:write') && <a href={linkTo('join')}>{texts.peers.add}</a>}
-            </Empty>
-          }
-        />
-        {chosen && <PeerDetails key={chosen} name={chosen} />}
-      </div>
-    </Page>
+    </ListPage>
   );
+}
+
+function textsOf({ name, status, labels, shownLabels, platform }: Row): readonly string[] {
+  return [name, status.address ?? '', status.phase, platform, labelsText(labels), ...shownLabels];
 }
 
 /** As they reach others: word, shape and colour. */
 function PathCounts({ counts: { direct, relayed, failed } }: { counts: Counts }) {
   const parts = [
-    [direct, 'ok', texts.peers.direct] as const,
-    [relayed, 'warn', texts.peers.relayed] as const,
-    [failed, 'danger', texts.peers.failed] as const,
+    [direct, 'ok', '⇄', 'direct'] as const,
+    [relayed, 'warn', '↷', 'relayed'] as const,
+    [failed, 'danger', '✗', 'failed'] as const,
   ].filter(([count]) => count > 0);
-  if (parts.length === 0) return <span class="dim">{texts.peers.noPath}</span>;
+  if (parts.length === 0) return <span class="dim">none</span>;
   return (
-    <>
-      {parts.map(([count, tone, text]) => (
-        <span key={tone} class={`tag ${tone}`}>
-          {text(count)}
-        </span>
+    <span class="chips">
+      {parts.map(([count, tone, mark, path]) => (
+        <Chip key={tone} tone={tone}>
+          {mark} {count} {path}
+        </Chip>
       ))}
-    </>
+    </span>
   );
 }
 

@@ -6,7 +6,6 @@ import { may } from '../../api/workspace.ts';
 import { goAfter, write } from '../../api/write.ts';
 import { EffectView } from '../../effect/effect-view.tsx';
 import { linkTo } from '../../route/route.ts';
-import { policies as words } from '../../texts/policies.ts';
 import { Confirm } from '../../ui/dialog.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 
@@ -16,20 +15,20 @@ export function DeletePolicy({ policy: { id, name, revision } }: { policy: Polic
   return (
     <div class="row">
       <button type="button" class="danger" onClick={() => (isAsked.value = true)}>
-        {words.delete} {name}
+        Delete {name}
       </button>
       {isAsked.value && (
         <Confirm
-          title={words.deleteTitle(name)}
-          act={words.delete}
+          title={`Delete ${name}?`}
+          act="Delete"
           name={name}
           run={async () => {
             const call = api.DELETE('/api/v1/policies/{id}', { params: { path: { id } }, body: { revision } });
-            goAfter(await write(call, words.deleted(name)), linkTo('policies'));
+            goAfter(await write(call, `${name} is deleted.`), linkTo('policies'));
           }}
           close={() => (isAsked.value = false)}
         >
-          <p>{words.deleteWhy}</p>
+          <p>Connections that only this policy allows or denies change at once.</p>
           {may('intents:plan') && <DeletionEffect name={name} />}
         </Confirm>
       )}

@@ -1,13 +1,13 @@
 import { useSignal } from '@preact/signals';
 import { api } from '../../api/client.ts';
 import { write } from '../../api/write.ts';
-import { policies as words } from '../../texts/policies.ts';
-import { texts } from '../../texts/texts.ts';
 import { useAct } from '../../ui/act.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { portsOf } from './ports-text.ts';
+
+const EXPECTS = { reachable: 'reaches', unreachable: 'never reaches' } as const;
 
 /** Says what must stay true: who reaches whom, or never does. */
 export function NewTest({ close }: { close: () => void }) {
@@ -29,25 +29,42 @@ export function NewTest({ close }: { close: () => void }) {
       expect: expect.value === 'reachable' ? ('reachable' as const) : ('unreachable' as const),
       ...portFields(read[0]),
     };
-    const create = () => write(api.POST('/api/v1/assertions', { body }), words.testCreated(body.name));
+    const create = () => write(api.POST('/api/v1/assertions', { body }), `${body.name} is created.`);
     if (await act(create)) close();
   };
   return (
-    <Dialog title={words.newTest} close={close}>
+    <Dialog title="New test" close={close}>
       <form class="stack" onSubmit={submit}>
-        <TextField label={words.name} value={name} required autocomplete="off" />
-        <TextField label={words.src} hint={words.srcHint} value={src} required autocomplete="off" />
-        <SelectField label={words.expect} value={expect} options={Object.entries(words.expects)} />
-        <TextField label={words.dst} hint={words.srcHint} value={dst} required autocomplete="off" />
-        <TextField label={words.testPorts} hint={words.testPortsHint} value={ports} autocomplete="off" />
-        {isWrong && <p class="fault">{words.testPortsWrong}</p>}
+        <TextField label="Name" value={name} required autocomplete="off" />
+        <TextField
+          label="From"
+          hint="A peer, label=value, or * for every peer."
+          value={src}
+          required
+          autocomplete="off"
+        />
+        <SelectField label="Expected" value={expect} options={Object.entries(EXPECTS)} />
+        <TextField
+          label="To"
+          hint="A peer, label=value, or * for every peer."
+          value={dst}
+          required
+          autocomplete="off"
+        />
+        <TextField
+          label="Port"
+          hint="As TCP 5432 or TCP 8000-8100. Empty: everything."
+          value={ports}
+          autocomplete="off"
+        />
+        {isWrong && <p class="fault">Write one port or range, as TCP 5432.</p>}
         <ProblemNotice problem={problem.value} />
         <div class="row">
           <button type="submit" class="primary" disabled={isActing.value || isWrong}>
-            {words.createTest}
+            Create test
           </button>
           <button type="button" class="quiet" onClick={close}>
-            {texts.common.cancel}
+            Cancel
           </button>
         </div>
       </form>

@@ -5,11 +5,11 @@ import type { Policy } from '../../api/types.ts';
 import { goAfter, write } from '../../api/write.ts';
 import { PreviewView, usePreview } from '../../effect/preview.tsx';
 import { linkTo } from '../../route/route.ts';
-import { policies as words } from '../../texts/policies.ts';
 import { useAct } from '../../ui/act.ts';
 import { useDraft } from '../../ui/draft.ts';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { YamlEditor } from '../../ui/yaml-editor.tsx';
+import './policy-editor.css';
 import { PolicyForm } from './policy-form.tsx';
 import { readPolicy, yamlOf } from './policy-yaml.ts';
 
@@ -18,14 +18,23 @@ interface Draft {
   readonly text: string;
 }
 
+interface PolicyEditorProps {
+  readonly stored: Policy | undefined;
+  readonly initial: string;
+  /** What is typed already; nothing unless it is given. */
+  readonly begun?: string | undefined;
+  /** Where it leads once the policy is saved; to the policy unless it is given. */
+  readonly saved?: string | undefined;
+}
+
 /** A policy as a form and as YAML, in step, with what it would do below. The YAML is what is sent. */
-export function PolicyEditor({ stored, initial }: { stored: Policy | undefined; initial: string }) {
+export function PolicyEditor({ stored, initial, begun = initial, saved }: PolicyEditorProps) {
   const { before, keep } = useDraft<Draft>(`policy ${stored?.id ?? ''}`);
   const base = useSignal(before?.base ?? { text: initial, revision: stored?.revision });
-  const text = useSignal(before?.text ?? initial);
+  const text = useSignal(before?.text ?? begun);
   const read = useComputed(() => readPolicy(text.value));
   const changedNow = useComputed(() => text.value !== base.value.text);
-  keep(() => (changedNow.peek() ? { base: base.peek(), text: text.peek() } : undefined));
+  keep(() => (changedNow.peek() && text.peek() !== begun ? { base: base.peek(), text: text.peek() } : undefined));
   const preview = usePreview(text, changedNow);
   const { isActing, problem, act } = useAct();
   const document = 'document' in read.value ? read.value.document : undefined;
@@ -35,7 +44,7 @@ export function PolicyEditor({ stored, initial }: { stored: Policy | undefined; 
   const isOutdated = stored !== undefined && stored.revision !== base.value.revision;
   const discard = () => {
     base.value = { text: initial, revision: stored?.revision };
-    text.value = initial;
+    text.value = begun;
   };
   // What others saved is shown, unless something is typed here.
   useLayoutEffect(() => {
@@ -51,21 +60,21 @@ export function PolicyEditor({ stored, initial }: { stored: Policy | undefined; 
     void act(async () => {
       const sent = text.value;
       const { revision } = base.value;
-      const saved = stored
+      const call = stored
         ? api.PUT('/api/v1/policies/{id}', {
             params: { path: { id: stored.id } },
             body: { manifest: sent, ...(revision !== undefined && { revision }) },
           })
         : api.POST('/api/v1/policies', { body: { manifest: sent } });
-      const written = await write(saved, words.saved(name));
+      const written = await write(call, `${name} is saved.`);
       base.value = { text: sent, revision };
-      goAfter(written, linkTo('policies', [name]));
+      goAfter(written, saved ?? linkTo('policies', [name]));
     });
   };
   return (
     <form class="stack" onSubmit={save}>
       <div class="editor">
-        <section class="panel stack" aria-label={words.form}>
+        <section class="panel stack" aria-label="Form">
           {document ? (
             <PolicyForm
               document={document}
@@ -79,17 +88,17 @@ export function PolicyEditor({ stored, initial }: { stored: Policy | undefined; 
             <p class="notice warn break">
               {'why' in read.value ? (
                 <>
-                  <strong>{words.notYaml}</strong> {read.value.why}
+                  <strong>The YAML cannot be read</strong> {read.value.why}
                 </>
               ) : (
-                words.notForm
+                'The form cannot show this policy. Edit it as YAML.'
               )}
             </p>
           )}
         </section>
         <section class="stack yaml-side">
-          <YamlEditor label={words.yaml} value={text} />
-          <p class="dim small">{words.comments}</p>
+          <YamlEditor label="YAML" value={text} />
+          <p class="dim small">Saving from the form removes comments from the YAML.</p>
           {isChanged && (
             <div class="panel">
               <PreviewView preview={preview.value} />
@@ -97,16 +106,24 @@ export function PolicyEditor({ stored, initial }: { stored: Policy | undefined; 
           )}
         </section>
       </div>
-      {isRenamed && <p class="notice danger break">{words.nameKept(stored.name, name)}</p>}
-      {isOutdated && isChanged && <p class="notice warn">{words.changedSince}</p>}
+      {isRenamed && (
+        <p class="notice danger break">
+          This policy is {stored.name}, but the YAML says {name}. The name cannot be changed.
+        </p>
+      )}
+      {isOutdated && isChanged && (
+        <p class="notice warn">
+          Somebody has changed this policy since you opened it. Discard your changes to see theirs.
+        </p>
+      )}
       <ProblemNotice problem={problem.value} />
       <div class="row actions">
         <button type="submit" class="primary" disabled={!maySave || isActing.value}>
-          <span class="break">{waits ? words.send(name) : words.save(name)}</span>
+          <span class="break">{waits ? `Send ${name} for approval` : `Save ${name}`}</span>
         </button>
-        {isChanged && (
+        {isChanged && text.value !== begun && (
           <button type="button" class="quiet" onClick={discard}>
-            {words.discard}
+            Discard changes
           </button>
         )}
       </div>

@@ -4,12 +4,17 @@ import { useLoaded } from '../../api/load.ts';
 import type { FieldFault } from '../../api/problem.ts';
 import type { PolicySpec } from '../../api/types.ts';
 import { workspaceId } from '../../api/workspace.ts';
-import { policies as words } from '../../texts/policies.ts';
+import { instantOfLocal, localText } from '../../time/moment.ts';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { ParsedField } from './parsed-field.tsx';
 import type { PolicyDocument, PolicyDraft } from './policy-yaml.ts';
 import { type Direction, RulesForm } from './rules-form.tsx';
 import { SelectorFields } from './selector-fields.tsx';
+
+const ACTIONS = {
+  ALLOW: 'ALLOW: allows what the rules match, denies the rest',
+  DENY: 'DENY: denies what the rules match',
+} as const;
 
 interface PolicyFormProps {
   readonly document: PolicyDocument;
@@ -18,6 +23,9 @@ interface PolicyFormProps {
   readonly faults: readonly FieldFault[];
   readonly change: (document: PolicyDocument) => void;
 }
+
+/** As much of a local time as the field takes. */
+const MINUTES = 'YYYY-MM-DDTHH:MM'.length;
 
 /** A policy in fields: each change is written into the document at once. */
 export function PolicyForm({ document, isNew, faults, change }: PolicyFormProps) {
@@ -28,8 +36,8 @@ export function PolicyForm({ document, isNew, faults, change }: PolicyFormProps)
     <>
       {isNew && (
         <ParsedField
-          label={words.name}
-          hint={words.nameHint}
+          label="Name"
+          hint="Letters, digits, -, _ or .; the name cannot be changed."
           value={metadata.name}
           text={(name) => name}
           read={(text) => ({ value: text.trim() })}
@@ -38,20 +46,20 @@ export function PolicyForm({ document, isNew, faults, change }: PolicyFormProps)
       )}
       {isNew && <Faults faults={faults} at="/metadata/name" />}
       <label class="field">
-        {words.actionLabel}
+        Action
         <select
           value={spec.action}
           onChange={({ currentTarget }) => edit({ action: currentTarget.value as PolicySpec['action'] })}
         >
           {(['ALLOW', 'DENY'] as const).map((action) => (
             <option key={action} value={action}>
-              {words.actions[action]}
+              {ACTIONS[action]}
             </option>
           ))}
         </select>
       </label>
       <fieldset class={`stack-small ${isFaulty(faults, '/spec/peerSelector') ? 'faulty' : ''}`}>
-        <legend class="label">{words.whom}</legend>
+        <legend class="label">Applies to</legend>
         <SelectorFields selector={spec.peerSelector} mustBeSaid change={(peerSelector) => edit({ peerSelector })} />
         <Faults faults={faults} at="/spec/peerSelector" />
       </fieldset>
@@ -122,9 +130,9 @@ function NetworkField({
     <>
       <ReadResult of={loaded.value} loading="" />
       <label class="field">
-        {words.network}
+        Network
         <select value={network} onChange={({ currentTarget }) => change(currentTarget.value || undefined)}>
-          <option value="">{words.anyNetwork}</option>
+          <option value="">all networks</option>
           {all.map((name) => (
             <option key={name} value={name}>
               {name}
@@ -139,25 +147,13 @@ function NetworkField({
 function EndField({ at, change }: { at: string | undefined; change: (at: string | undefined) => void }) {
   return (
     <label class="field">
-      {words.endsField}
+      Ends at
       <input
         type="datetime-local"
-        value={at === undefined ? '' : localText(at)}
-        onChange={({ currentTarget: { value } }) => change(value === '' ? undefined : instantOf(value))}
+        value={at === undefined || Number.isNaN(Date.parse(at)) ? '' : localText(at).slice(0, MINUTES)}
+        onChange={({ currentTarget: { value } }) => change(instantOfLocal(value)?.replace('.000Z', 'Z'))}
       />
-      <span class="hint dim">{words.endsHint}</span>
+      <span class="hint dim">In your time zone. Empty: no end.</span>
     </label>
   );
-}
-
-/** As the field takes it: in the viewer's zone, to the minute. */
-function localText(at: string): string {
-  const date = new Date(at);
-  if (Number.isNaN(date.getTime())) return '';
-  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
-  return local.toISOString().slice(0, 16);
-}
-
-function instantOf(local: string): string {
-  return new Date(local).toISOString().replace('.000Z', 'Z');
 }

@@ -3,53 +3,55 @@ import { useAgentNames } from '../../api/agents.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { Finding, Policy } from '../../api/types.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
-import { goTo, linkTo, route, setQuery } from '../../route/route.ts';
-import { policies as words } from '../../texts/policies.ts';
-import { texts } from '../../texts/texts.ts';
-import { type AgentNames, isForAgent, withAgentNames } from '../../ui/agent-names.ts';
+import { Chip } from '../../design/chip.tsx';
+import { Flow } from '../../design/flow.tsx';
+import { Icon } from '../../design/icon.tsx';
+import { goTo, linkTo, queryPart, route, setQuery } from '../../route/route.ts';
+import { type AgentNames, isForAgent, withAgentNames, withAgentNamesIn } from '../../ui/agent-names.ts';
+import { CsvButton } from '../../ui/csv.tsx';
 import { Empty, Page } from '../../ui/page.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
-import { type Column, matches, SearchBox, Table } from '../../ui/table.tsx';
+import { type Column, matches, NO_MATCH, SearchBox, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { FindingLine } from './finding-line.tsx';
 import { type Findings, readFindings, readPolicies } from './read-policies.ts';
-import { sentencesOf } from './sentence.ts';
+import { type Rule, rulesOf } from './sentence.ts';
 
 interface Row {
   readonly policy: Policy;
   readonly title: string;
-  readonly says: string;
+  readonly rules: readonly Rule[];
   readonly findings: readonly Finding[];
 }
 
 const COLUMNS: readonly Column<Row>[] = [
   {
-    name: words.name,
+    name: 'Name',
     cell: ({ policy: { name }, title }) => <a href={addressOf(name)}>{title}</a>,
     order: ({ title }) => title,
   },
-  { name: words.says, cell: ({ says }) => <span title={says}>{says}</span>, isMinor: true },
   {
-    name: words.action,
+    name: 'Action',
     cell: ({ policy }) => <Action action={String(policy.spec['action'])} />,
     order: ({ policy }) => String(policy.spec['action']),
   },
+  { name: 'Rule', cell: ({ rules }) => <Rules rules={rules} />, isMinor: true, isWide: true },
   {
-    name: words.about,
+    name: 'Peers',
     cell: ({ policy: { status } }) => status.matchedPeers,
     order: ({ policy: { status } }) => status.matchedPeers,
     isNumber: true,
     isMinor: true,
   },
   {
-    name: words.ends,
+    name: 'Ends',
     cell: ({ policy: { spec } }) => <Ends at={spec['expiresAt']} />,
     order: ({ policy: { spec } }) => String(spec['expiresAt'] ?? '9'),
     isMinor: true,
   },
   {
-    name: words.findings,
-    cell: ({ findings }) => findings.length > 0 && <span class="tag warn">▲ {findings.length}</span>,
+    name: 'Findings',
+    cell: ({ findings }) => findings.length > 0 && <Chip tone="warn">▲ {findings.length}</Chip>,
     order: ({ findings }) => findings.length,
     isNumber: true,
   },
@@ -59,9 +61,9 @@ const COLUMNS: readonly Column<Row>[] = [
 export function PolicyList() {
   const loaded = useLoaded((abort) => {
     workspaceId.value;
-    return readPolicies(route.value.query.get('at'), abort);
+    return readPolicies(queryPart('at'), abort);
   });
-  const lint = useLoaded((abort) => readFindings(route.value.query.get('at'), abort));
+  const lint = useLoaded((abort) => readFindings(queryPart('at'), abort));
   const agents = useAgentNames();
   const all = useComputed(() => {
     const policies = loaded.value.value ?? [];
@@ -72,13 +74,13 @@ export function PolicyList() {
     return policies
       .map((policy): Row => {
         const named = (text: string) => withAgentNames(text, agents.value.value);
-        const says = named(shownSentences(policy));
-        return { policy, title: named(policy.name), says, findings: about.get(policy.name) ?? [] };
+        const rules = withAgentNamesIn(rulesOf(policy.spec), agents.value.value);
+        return { policy, title: named(policy.name), rules, findings: about.get(policy.name) ?? [] };
       })
       .filter(
-        ({ policy, title, says, findings: own }) =>
+        ({ policy, title, rules, findings: own }) =>
           (!query.has('findings') || own.length > 0) &&
-          matches(search, [policy.name, title, says, ...own.map(({ why }) => why)]),
+          matches(search, [policy.name, title, ...rules.flatMap(Object.values), ...own.map(({ why }) => why)]),
       );
   });
   const rows = useComputed(() => all.value.filter(({ policy: { name } }) => !isForAgent(name)));
@@ -88,16 +90,17 @@ export function PolicyList() {
   const mayChange = may('network:write') && !query.has('at');
   return (
     <Page
-      title={words.title}
+      title="Policies"
       actions={
         <>
-          <SearchBox label={words.search} />
+          <SearchBox label="Search policies" />
+          <CsvButton name="policies" rows={() => csvOf(all.value)} />
           <a class="button" href={linkTo('policies', [], { view: 'tests' })}>
-            {words.tests}
+            Tests
           </a>
           {mayChange && (
             <a class="button primary" href={linkTo('policies', [], { view: 'new' })}>
-              {words.create}
+              New policy
             </a>
           )}
         </>
@@ -110,7 +113,7 @@ export function PolicyList() {
       {(rows.value.length > 0 || forAgents.value.length === 0) && (
         <Table
           read={loaded.value}
-          label={words.title}
+          label="Policies"
           columns={COLUMNS}
           rows={rows}
           keyOf={({ policy }) => policy.name}
@@ -118,11 +121,11 @@ export function PolicyList() {
           empty={
             <Empty>
               {isFiltered ? (
-                texts.common.noMatch
+                NO_MATCH
               ) : (
                 <>
-                  <span>{words.empty}</span>
-                  {may('intents:plan') && <a href={linkTo('change')}>{words.emptyNext}</a>}
+                  <span>No policies yet. The default of each network decides who may reach whom.</span>
+                  {may('intents:plan') && <a href={linkTo('change')}>Plan a change</a>}
                 </>
               )}
             </Empty>
@@ -131,9 +134,9 @@ export function PolicyList() {
       )}
       {forAgents.value.length > 0 && (
         <details class="stack-small" open={isFiltered}>
-          <summary>{words.forAgents(forAgents.value.length)}</summary>
+          <summary>Made for agents ({forAgents.value.length})</summary>
           <Table
-            label={words.forAgents(forAgents.value.length)}
+            label={`Made for agents (${forAgents.value.length})`}
             isPart
             read={loaded.value}
             columns={COLUMNS}
@@ -148,29 +151,48 @@ export function PolicyList() {
   );
 }
 
+function csvOf(rows: readonly Row[]): string[][] {
+  const head = ['Name', 'Action', 'Rule', 'From', 'To', 'Ports', 'Peers', 'Ends'];
+  const lines = rows.flatMap(({ policy: { name, spec, status }, title, rules }) =>
+    rules.map((rule, index) => {
+      const ends = 'closes' in rule ? [rule.closes, '', ''] : [rule.from, rule.to, rule.ports];
+      return [title || name, spec['action'], index + 1, ...ends, status.matchedPeers, spec['expiresAt'] ?? ''].map(
+        String,
+      );
+    }),
+  );
+  return [head, ...lines];
+}
+
 function addressOf(name: string): string {
   return linkTo('policies', [name]);
 }
 
-/** Rules that are said in a list; all of them on the policy's page. */
-const SAID = 2;
-
-function shownSentences({ spec }: Policy): string {
-  const all = sentencesOf(spec);
-  const more = all.length > SAID ? [words.moreRules(all.length - SAID)] : [];
-  return [...all.slice(0, SAID), ...more].join('; ');
+/** The first rule; all of them are on the policy's page. */
+function Rules({ rules: [first, ...more] }: { rules: readonly Rule[] }) {
+  if (!first) return null;
+  return (
+    <span class="row">
+      {'closes' in first ? <span title={first.closes}>{first.closes}</span> : <Flow {...first} />}
+      {more.length > 0 && <span class="dim small">and {more.length} more</span>}
+    </span>
+  );
 }
 
 function Action({ action }: { action: string }) {
   return action === 'DENY' ? (
-    <span class="tag danger">⊘ {words.state.DENY}</span>
+    <Chip tone="danger">
+      <Icon name="ban" /> deny
+    </Chip>
   ) : (
-    <span class="tag ok">→ {words.state.ALLOW}</span>
+    <Chip tone="ok">
+      <Icon name="check" /> allow
+    </Chip>
   );
 }
 
 function Ends({ at }: { at: unknown }) {
-  return typeof at === 'string' ? <Time at={at} /> : <span class="dim">{words.noEnd}</span>;
+  return typeof at === 'string' ? <Time at={at} /> : <span class="dim">no end</span>;
 }
 
 /** Findings that are shown before all are asked for. */
@@ -183,16 +205,23 @@ interface FindingListProps {
 
 function FindingList({ findings: { items: findings, isWhole: isCompared }, agents }: FindingListProps) {
   const isWhole = useSignal(false);
-  if (findings.length === 0) return isCompared ? null : <p class="dim">{words.lintOff}</p>;
+  if (findings.length === 0)
+    return isCompared ? null : (
+      <p class="dim">Too many rules to compare with each other: only each rule by itself was checked.</p>
+    );
   const shown = isWhole.value ? findings : findings.slice(0, SHOWN);
-  const isOnly = route.value.query.has('findings');
+  const isOnly = queryPart('findings') !== null;
   return (
-    <section class="notice warn findings" aria-label={words.findings}>
+    <section class="notice warn findings" aria-label="Findings">
       <div class="row">
-        <strong>{words.lint(findings.length)}</strong>
+        <strong>
+          {findings.length === 1
+            ? '1 finding, probably not intended'
+            : `${findings.length} findings, probably not intended`}
+        </strong>
         <label class="check push">
           <input type="checkbox" checked={isOnly} onChange={() => setQuery({ findings: isOnly ? undefined : '1' })} />
-          {words.only}
+          Only with findings
         </label>
       </div>
       <ul class="stack-small">
@@ -205,10 +234,12 @@ function FindingList({ findings: { items: findings, isWhole: isCompared }, agent
       </ul>
       {findings.length > shown.length && (
         <button type="button" class="link" onClick={() => (isWhole.value = true)}>
-          {words.showAll(findings.length)}
+          Show all {findings.length}
         </button>
       )}
-      {!isCompared && <p class="dim">{words.lintOff}</p>}
+      {!isCompared && (
+        <p class="dim">Too many rules to compare with each other: only each rule by itself was checked.</p>
+      )}
     </section>
   );
 }

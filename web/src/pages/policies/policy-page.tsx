@@ -5,8 +5,7 @@ import { useLoaded } from '../../api/load.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Finding, Policy } from '../../api/types.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
-import { linkTo, route } from '../../route/route.ts';
-import { policies as words } from '../../texts/policies.ts';
+import { linkTo, queryPart } from '../../route/route.ts';
 import { type AgentNames, withAgentNames } from '../../ui/agent-names.ts';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
@@ -18,7 +17,7 @@ import { YamlEditor } from '../../ui/yaml-editor.tsx';
 import { DeletePolicy } from './delete-policy.tsx';
 import { FindingLine } from './finding-line.tsx';
 import { PolicyEditor } from './policy-editor.tsx';
-import { documentOf, yamlOf } from './policy-yaml.ts';
+import { documentOf, type PolicyDraft, yamlOf } from './policy-yaml.ts';
 import { readFindings, readPolicies } from './read-policies.ts';
 import { sentencesOf } from './sentence.ts';
 
@@ -26,14 +25,14 @@ import { sentencesOf } from './sentence.ts';
 export function PolicyPage({ name }: { name: string }) {
   const loaded = useLoaded((abort) => {
     workspaceId.value;
-    return readPolicy(name, route.value.query.get('at'), abort);
+    return readPolicy(name, queryPart('at'), abort);
   });
   const agents = useAgentNames();
   // Typed by hand: a policy that is called so has its page.
   if (name === 'new' && loaded.value.problem?.code === 'not_found') return <NewPolicy />;
   const title = withAgentNames(name, agents.value.value);
   return (
-    <Page title={title} actions={<a href={linkTo('policies')}>{words.back}</a>}>
+    <Page title={title} actions={<a href={linkTo('policies')}>All policies</a>}>
       <ReadResult of={agents.value} loading="" />
       <ReadResult of={loaded.value}>{(policy) => <Body policy={policy} agents={agents.value.value} />}</ReadResult>
     </Page>
@@ -41,7 +40,7 @@ export function PolicyPage({ name }: { name: string }) {
 }
 
 function Body({ policy, agents }: { policy: Policy; agents: AgentNames | undefined }) {
-  const mayChange = may('network:write') && !route.value.query.has('at');
+  const mayChange = may('network:write') && queryPart('at') === null;
   const { spec } = policy;
   return (
     <>
@@ -49,11 +48,11 @@ function Body({ policy, agents }: { policy: Policy; agents: AgentNames | undefin
         <Lines lines={sentencesOf(spec).map((sentence) => withAgentNames(sentence, agents))} />
         <Facts
           facts={[
-            [words.about, words.matched(policy.status.matchedPeers)],
-            [words.ends, typeof spec.expiresAt === 'string' && <Time at={spec.expiresAt} />],
-            [words.created, <Time key="created" at={policy.createdAt} />],
+            ['Peers', policy.status.matchedPeers === 1 ? 'about 1 peer' : `about ${policy.status.matchedPeers} peers`],
+            ['Ends', typeof spec.expiresAt === 'string' && <Time at={spec.expiresAt} />],
+            ['Created', <Time key="created" at={policy.createdAt} />],
             [
-              words.id,
+              'Id',
               <span key="id">
                 <code>{policy.id}</code> <CopyButton text={policy.id} />
               </span>,
@@ -76,7 +75,7 @@ function Body({ policy, agents }: { policy: Policy; agents: AgentNames | undefin
 
 /** What lint finds about it. */
 function OwnFindings({ name }: { name: string }) {
-  const loaded = useLoaded((abort) => readFindings(route.value.query.get('at'), abort));
+  const loaded = useLoaded((abort) => readFindings(queryPart('at'), abort));
   return (
     <ReadResult of={loaded.value} loading="">
       {({ items }) => <FindingList findings={items.filter(({ policies: [about] }) => about === name)} />}
@@ -87,7 +86,7 @@ function OwnFindings({ name }: { name: string }) {
 function FindingList({ findings }: { findings: readonly Finding[] }) {
   if (findings.length === 0) return null;
   return (
-    <section class="notice warn" aria-label={words.findings}>
+    <section class="notice warn" aria-label="Findings">
       <ul class="stack-small">
         {findings.map((finding) => (
           <li key={JSON.stringify(finding)}>
@@ -101,20 +100,31 @@ function FindingList({ findings }: { findings: readonly Finding[] }) {
 
 function ReadOnly({ text }: { text: string }) {
   const value = useSignal(text);
-  return <YamlEditor label={words.yaml} value={value} isReadOnly />;
+  return <YamlEditor label="YAML" value={value} isReadOnly />;
 }
 
 function textOf(policy: Policy): string {
   return yamlOf(documentOf(policy, policy.spec));
 }
 
+export interface Example {
+  readonly name: string;
+  readonly spec: PolicyDraft;
+}
+
+/** @param saved the address that it leads to once the policy is saved; without one that of the policy */
+export function NewPolicyEditor({ example, saved }: { example?: Example; saved?: string }) {
+  const begun = example && yamlOf(documentOf({ name: example.name }, example.spec));
+  return <PolicyEditor stored={undefined} initial={BEGIN} begun={begun} saved={saved} />;
+}
+
 const BEGIN = yamlOf(documentOf({ name: '' }, { action: 'ALLOW', ingress: [] }));
 
 export function NewPolicy() {
-  const mayChange = may('network:write') && !route.value.query.has('at');
+  const mayChange = may('network:write') && queryPart('at') === null;
   return (
-    <Page title={words.newTitle} actions={<a href={linkTo('policies')}>{words.back}</a>}>
-      {mayChange ? <PolicyEditor stored={undefined} initial={BEGIN} /> : <p>{words.mayNot}</p>}
+    <Page title="New policy" actions={<a href={linkTo('policies')}>All policies</a>}>
+      {mayChange ? <NewPolicyEditor /> : <p>You can read policies but not change them.</p>}
     </Page>
   );
 }
@@ -123,6 +133,6 @@ export function NewPolicy() {
 async function readPolicy(name: string, at: string | null, signal: AbortSignal): Promise<Policy> {
   if (!at) return await answer(api.GET('/api/v1/policies/{id}', { params: { path: { id: name } }, signal }));
   const policy = (await readPolicies(at, signal)).find((one) => one.name === name);
-  if (!policy) throw new Problem({ title: words.notThen(name), code: 'not_found', status: 404 });
+  if (!policy) throw new Problem({ title: `The policy ${name} did not exist then.`, code: 'not_found', status: 404 });
   return policy;
 }

@@ -1,5 +1,4 @@
 import type { PeerEntry, PolicySpec, PortEntry, Selector } from '../../api/types.ts';
-import { policies as words } from '../../texts/policies.ts';
 import { ParsedField } from './parsed-field.tsx';
 import { portsOf, portsText } from './ports-text.ts';
 import { SelectorFields } from './selector-fields.tsx';
@@ -31,16 +30,16 @@ export function RulesForm({ direction, rules, change }: RulesProps) {
   const write = (next: readonly Rule[] | undefined) => change(next?.map((rule) => writtenRule(direction, rule)));
   return (
     <fieldset class="stack direction">
-      <legend>{words[direction]}</legend>
+      <legend>{direction === 'ingress' ? 'Connections to them (ingress)' : 'Connections from them (egress)'}</legend>
       <label class="check">
         <input
           type="checkbox"
           checked={read !== undefined}
           onChange={({ currentTarget }) => write(currentTarget.checked ? [] : undefined)}
         />
-        {words[`${direction}On`]}
+        {direction === 'ingress' ? 'Applies to connections to these peers' : 'Applies to connections from these peers'}
       </label>
-      {read?.length === 0 && <p class="dim">{words.noRules}</p>}
+      {read?.length === 0 && <p class="dim">No rules: nothing is allowed.</p>}
       {read?.map((rule, index) => (
         <RuleForm
           key={index}
@@ -54,7 +53,7 @@ export function RulesForm({ direction, rules, change }: RulesProps) {
       {read && (
         <div class="row">
           <button type="button" onClick={() => write([...read, NEW_RULE])}>
-            {words.addRule}
+            Add a rule
           </button>
         </div>
       )}
@@ -82,20 +81,20 @@ interface RuleProps {
 
 function RuleForm({ direction, number, rule, change, remove }: RuleProps) {
   const { ends, ports } = rule;
-  const end = direction === 'ingress' ? words.from : words.to;
+  const end = direction === 'ingress' ? 'From' : 'To';
   return (
     <fieldset class="stack rule">
-      <legend class="visually-hidden">{words.rule(number)}</legend>
+      <legend class="visually-hidden">Rule {number}</legend>
       <div class="row">
         <span class="label" aria-hidden="true">
-          {words.rule(number)}
+          Rule {number}
         </span>
-        <button type="button" class="link push" onClick={remove} aria-label={words.removeRule(number)}>
-          {words.removeEntry}
+        <button type="button" class="link push" onClick={remove} aria-label={`Remove rule ${number}`}>
+          Remove
         </button>
       </div>
       <p>
-        <span class="label">{end}</span> {ends.length === 0 && words.anyone}
+        <span class="label">{end}</span> {ends.length === 0 && 'anyone'}
       </p>
       {ends.map((entry, index) => (
         <EntryForm
@@ -108,17 +107,17 @@ function RuleForm({ direction, number, rule, change, remove }: RuleProps) {
       ))}
       <div class="row">
         <button type="button" class="quiet" onClick={() => change({ ...rule, ends: [...ends, { peerSelector: {} }] })}>
-          + {words.addEntry}
+          + Add peers or addresses
         </button>
       </div>
       <ParsedField
-        label={words.ports}
-        hint={words.portsHint}
+        label="Ports"
+        hint="As TCP 5432, UDP 6000-6100, ICMP. Empty: everything."
         value={ports}
         text={portsText}
         read={(text) => {
           const value = portsOf(text);
-          return typeof value === 'string' ? { fault: words.portsWrong(value) } : { value };
+          return typeof value === 'string' ? { fault: `“${value}” is not a port. Write it as TCP 5432.` } : { value };
         }}
         change={(value) => change({ ...rule, ports: value })}
       />
@@ -126,8 +125,7 @@ function RuleForm({ direction, number, rule, change, remove }: RuleProps) {
   );
 }
 
-type EntryKind = keyof typeof words.entryKinds;
-const KINDS = Object.entries(words.entryKinds) as [EntryKind, string][];
+type EntryKind = 'anyone' | 'peers' | 'addresses';
 const FRESH: Record<EntryKind, PeerEntry> = {
   anyone: '*',
   peers: { peerSelector: {} },
@@ -151,18 +149,16 @@ function EntryForm({
     <div class="entry stack-small">
       <div class="row">
         <select
-          aria-label={words.entryKind(number)}
+          aria-label={`Who, ${number}`}
           value={kind}
           onChange={({ currentTarget }) => change(FRESH[currentTarget.value as EntryKind])}
         >
-          {KINDS.map(([name, text]) => (
-            <option key={name} value={name}>
-              {text}
-            </option>
+          {Object.keys(FRESH).map((name) => (
+            <option key={name}>{name}</option>
           ))}
         </select>
         <button type="button" class="link push" onClick={remove}>
-          {words.removeEntry}
+          Remove
         </button>
       </div>
       {entry !== '*' && kind === 'peers' && (
@@ -186,15 +182,15 @@ function BlockFields({ block: { cidr, except = [] }, change }: { block: Block; c
   return (
     <div class="selector">
       <ParsedField
-        label={words.cidr}
-        hint={words.cidrHint}
+        label="Addresses"
+        hint="As 203.0.113.0/24."
         value={cidr}
         text={(value) => value}
         read={(text) => ({ value: text.trim() })}
         change={(value) => change(blockOf(value, except))}
       />
       <ParsedField
-        label={words.cidrExcept}
+        label="Except these addresses"
         value={except}
         text={(value) => value.join(' ')}
         read={(text) => ({ value: namesOf(text) })}

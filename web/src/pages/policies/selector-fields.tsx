@@ -1,5 +1,4 @@
 import type { Selector } from '../../api/types.ts';
-import { policies as words } from '../../texts/policies.ts';
 import { ParsedField } from './parsed-field.tsx';
 import { labelsOf, labelsText, namesOf } from './selector-text.ts';
 
@@ -31,18 +30,22 @@ export function SelectorFields({ selector: stored, mustBeSaid = false, change }:
   return (
     <div class="selector">
       <ParsedField
-        label={words.labelsField}
-        hint={mustBeSaid ? words.labelsNeeded : words.labelsHint}
+        label="Labels"
+        hint={
+          mustBeSaid
+            ? 'As role=db, env in (prod, stage), tier!=old, gpu, !legacy. Required, unless you name peers below or choose every peer.'
+            : 'As role=db, env in (prod, stage), tier!=old, gpu, !legacy. Empty: every peer.'
+        }
         value={labels}
         text={labelsText}
         read={(text) => {
           const value = labelsOf(text);
-          return typeof value === 'string' ? { fault: words.labelsWrong(value) } : { value };
+          return typeof value === 'string' ? { fault: `“${value}” is not a label. Write it as key=value.` } : { value };
         }}
         change={(value) => say({ ...value, ...listed })}
       />
-      <ParsedField label={words.namesField} hint={words.namesHint} {...names('peers')} />
-      <ParsedField label={words.exceptField} {...names('notPeers')} />
+      <ParsedField label="Only these peers" hint="Names, separated by spaces." {...names('peers')} />
+      <ParsedField label="Except these peers" {...names('notPeers')} />
       {mustBeSaid && (
         <label class="check">
           <input
@@ -50,7 +53,7 @@ export function SelectorFields({ selector: stored, mustBeSaid = false, change }:
             checked={isEveryPeer}
             onChange={({ currentTarget }) => change(currentTarget.checked ? {} : undefined)}
           />
-          {words.everyPeerField}
+          Every peer
         </label>
       )}
     </div>

@@ -1,41 +1,54 @@
-import type { PeerEntry, PolicySpec, Selector } from '../../api/types.ts';
-import { policies as words } from '../../texts/policies.ts';
+import type { PeerEntry, PolicySpec, PortEntry, Selector } from '../../api/types.ts';
 import { portsText } from './ports-text.ts';
 import { labelsText } from './selector-text.ts';
 
-/** What a policy says, a sentence for each rule. Of one that cannot be read, nothing. */
-export function sentencesOf(spec: Partial<PolicySpec>): string[] {
-  const about = selectorText(spec.peerSelector ?? {});
-  const verb = spec.action === 'DENY' ? words.denies : words.allows;
-  const { ingress, egress } = spec;
-  if (!ingress && !egress) return [words.isolates(about)];
-  const incoming = ingress?.map(({ from, ports }) => verb(endsText(from), about, trafficText(ports)));
-  const outgoing = egress?.map(({ to, ports }) => verb(about, endsText(to), trafficText(ports)));
+const denies = (from: string, to: string, what: string) => `Denies ${from} → ${to} on ${what}`;
+
+const allows = (from: string, to: string, what: string) => `Allows ${from} → ${to} on ${what}`;
+
+/** A rule as its two ends and its ports, or what the policy closes without a rule. */
+export type Rule = { readonly from: string; readonly to: string; readonly ports: string } | { readonly closes: string };
+
+/** Returns the rules of a policy in words. Of one that cannot be read, nothing. */
+export function rulesOf({ peerSelector, ingress, egress }: Partial<PolicySpec>): Rule[] {
+  const about = selectorText(peerSelector ?? {});
+  if (!ingress && !egress) return [{ closes: `Default deny for ${about}, ingress and egress` }];
+  const incoming = ingress?.map(({ from, ports }) => ({ from: endsText(from), to: about, ports: trafficText(ports) }));
+  const outgoing = egress?.map(({ to, ports }) => ({ from: about, to: endsText(to), ports: trafficText(ports) }));
   return [
-    ...(incoming?.length === 0 ? [words.isolatesIn(about)] : (incoming ?? [])),
-    ...(outgoing?.length === 0 ? [words.isolatesOut(about)] : (outgoing ?? [])),
+    ...(incoming?.length === 0 ? [{ closes: `Default deny for ${about}, ingress` }] : (incoming ?? [])),
+    ...(outgoing?.length === 0 ? [{ closes: `Default deny for ${about}, egress` }] : (outgoing ?? [])),
   ];
 }
 
-const trafficText = (ports: Parameters<typeof portsText>[0]) => portsText(ports) || words.everything;
+/** Returns a sentence for each rule of a policy. */
+export function sentencesOf(spec: Partial<PolicySpec>): string[] {
+  const verb = spec.action === 'DENY' ? denies : allows;
+  return rulesOf(spec).map((rule) => ('closes' in rule ? rule.closes : verb(rule.from, rule.to, rule.ports)));
+}
+
+const trafficText = (ports: readonly PortEntry[] = []) => portsText(ports.map(withProtocol)) || 'everything';
+
+/** A port alone is one of TCP. */
+const withProtocol = (entry: PortEntry): PortEntry => ({ protocol: 'TCP', ...entry });
 
 function endsText(entries: readonly PeerEntry[] = []): string {
-  if (entries.length === 0 || entries.includes('*')) return words.anyone;
+  if (entries.length === 0 || entries.includes('*')) return 'anyone';
   return entries.map(entryText).join(', ');
 }
 
 function entryText(entry: PeerEntry): string {
-  if (entry === '*') return words.anyone;
+  if (entry === '*') return 'anyone';
   if ('ipBlock' in entry && entry.ipBlock) {
     const { cidr, except = [] } = entry.ipBlock;
-    return except.length === 0 ? cidr : words.without(cidr, except.join(', '));
+    return except.length === 0 ? cidr : `${cidr} except ${except.join(', ')}`;
   }
   return selectorText(('peerSelector' in entry && entry.peerSelector) || {});
 }
 
 export function selectorText(selector: Selector): string {
   const { peers, notPeers = [] } = selector;
-  const named = peers && (peers.length === 0 ? words.nobody : peers.join(', '));
-  const who = [labelsText(selector), named].filter(Boolean).join(', ') || words.everyPeer;
-  return notPeers.length === 0 ? who : words.without(who, notPeers.join(', '));
+  const named = peers && (peers.length === 0 ? 'nobody' : peers.join(', '));
+  const who = [labelsText(selector), named].filter(Boolean).join(', ') || 'every peer';
+  return notPeers.length === 0 ? who : `${who} except ${notPeers.join(', ')}`;
 }

@@ -5,57 +5,57 @@ import { useLoaded } from '../../api/load.ts';
 import type { Assertion } from '../../api/types.ts';
 import { may } from '../../api/workspace.ts';
 import { write } from '../../api/write.ts';
-import { linkTo, route } from '../../route/route.ts';
-import { policies as words } from '../../texts/policies.ts';
-import { texts } from '../../texts/texts.ts';
+import { Chip } from '../../design/chip.tsx';
+import { linkTo, queryPart } from '../../route/route.ts';
 import { Confirm } from '../../ui/dialog.tsx';
-import { Empty, Page } from '../../ui/page.tsx';
-import { type Column, matches, SearchBox, Table } from '../../ui/table.tsx';
+import { ListPage } from '../../ui/list.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { NewTest } from './new-test.tsx';
 import { portsText } from './ports-text.ts';
+
+const TEST_SAYS = {
+  reachable: (src: string, dst: string, what: string) => `${src} reaches ${dst} on ${what}`,
+  unreachable: (src: string, dst: string, what: string) => `${src} never reaches ${dst} on ${what}`,
+} as const;
 
 /** What must stay true of the network, and whether it is. */
 export function Tests() {
   const loaded = useLoaded(readAssertions);
   const isNew = useSignal(false);
   const leaving = useSignal<Assertion | undefined>(undefined);
-  const mayChange = may('network:write') && !route.value.query.has('at');
-  const rows = useComputed(() => {
-    const search = route.value.query.get('q') ?? '';
-    const all = loaded.value.value ?? [];
-    return all.filter((assertion) => matches(search, [assertion.name, sentenceOf(assertion)]));
-  });
+  const mayChange = may('network:write') && queryPart('at') === null;
+  const rows = useComputed(() => loaded.value.value);
   const columns: readonly Column<Assertion>[] = [
-    { name: words.name, cell: ({ name }) => name, order: ({ name }) => name },
+    { name: 'Name', cell: ({ name }) => name, order: ({ name }) => name },
     {
-      name: words.result,
+      name: 'Result',
       cell: ({ status: { holds, detail } }) =>
         holds ? (
-          <span class="tag ok">✓ {words.holds}</span>
+          <Chip tone="ok">✓ holds</Chip>
         ) : (
           <span title={detail ?? ''}>
-            <span class="tag danger">✕ {words.broken}</span> {detail}
+            <Chip tone="danger">✕ broken</Chip> {detail}
           </span>
         ),
       order: ({ status: { holds } }) => (holds ? 1 : 0),
     },
     {
-      name: words.test,
+      name: 'Test',
       cell: (row) => <span title={sentenceOf(row)}>{sentenceOf(row)}</span>,
       order: sentenceOf,
     },
     ...(mayChange
       ? [
           {
-            name: words.delete,
+            name: 'Delete',
             cell: (row: Assertion) => (
               <button
                 type="button"
                 class="link"
-                aria-label={`${words.delete} ${row.name}`}
+                aria-label={`Delete ${row.name}`}
                 onClick={() => (leaving.value = row)}
               >
-                {words.delete}
+                Delete
               </button>
             ),
           },
@@ -63,53 +63,50 @@ export function Tests() {
       : []),
   ];
   return (
-    <Page
-      title={words.tests}
+    <ListPage
+      title="Tests"
+      of={loaded}
+      rows={rows}
+      columns={columns}
+      textsOf={(row) => [row.name, sentenceOf(row)]}
       actions={
         <>
-          <SearchBox label={words.tests} />
           <a class="button" href={linkTo('policies')}>
-            {words.backToPolicies}
+            Policies
           </a>
           {mayChange && (
             <button type="button" class="primary" onClick={() => (isNew.value = true)}>
-              {words.newTest}
+              New test
             </button>
           )}
         </>
       }
+      keyOf={({ name }) => name}
+      empty="No tests yet. Name a connection that must never be open, such as laptops to the database."
     >
-      <p class="dim">{words.testsWhy}</p>
-      <Table
-        read={loaded.value}
-        label={words.tests}
-        columns={columns}
-        rows={rows}
-        keyOf={({ name }) => name}
-        empty={<Empty>{route.value.query.has('q') ? texts.common.noMatch : words.noTests}</Empty>}
-      />
+      <p class="dim">What must stay true. A change that would break a test is refused.</p>
       {isNew.value && <NewTest close={() => (isNew.value = false)} />}
       {leaving.value && <DeleteTest assertion={leaving.value} close={() => (leaving.value = undefined)} />}
-    </Page>
+    </ListPage>
   );
 }
 
 function sentenceOf({ spec: { src, dst, expect, protocol, port, endPort } }: Assertion): string {
   const ports = portsText([{ ...(protocol && { protocol }), ...(port && { port }), ...(endPort && { endPort }) }]);
-  return words.testSays[expect](src, dst, ports || words.everything);
+  return TEST_SAYS[expect](src, dst, ports || 'everything');
 }
 
 function DeleteTest({ assertion: { id, name, revision }, close }: { assertion: Assertion; close: () => void }) {
   const call = () => api.DELETE('/api/v1/assertions/{id}', { params: { path: { id } }, body: { revision } });
   return (
     <Confirm
-      title={words.deleteTest(name)}
-      act={words.delete}
+      title={`Delete the test ${name}?`}
+      act="Delete"
       name={name}
-      run={() => write(call(), words.deleted(name))}
+      run={() => write(call(), `${name} is deleted.`)}
       close={close}
     >
-      <p>{words.deleteTestWhy}</p>
+      <p>Changes that it refused become possible.</p>
     </Confirm>
   );
 }

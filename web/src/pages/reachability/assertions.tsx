@@ -5,10 +5,10 @@ import { useLoaded } from '../../api/load.ts';
 import type { Assertion } from '../../api/types.ts';
 import { may } from '../../api/workspace.ts';
 import { write } from '../../api/write.ts';
+import { Chip } from '../../design/chip.tsx';
 import { queryOf } from '../../reach/asked.ts';
 import { countText, portsText } from '../../reach/ports.ts';
 import { linkTo, route } from '../../route/route.ts';
-import { reachability as words } from '../../texts/reachability.ts';
 import { Confirm } from '../../ui/dialog.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 
@@ -21,16 +21,18 @@ export function Assertions() {
   const sorted = value?.toSorted((a, b) => Number(a.status.holds) - Number(b.status.holds));
   const toDelete = asked.value;
   return (
-    <section class="stack" aria-label={words.assertions}>
-      <h2>
-        {words.assertions} {value && value.length > 0 && <span class="tag">{countText(value.length)}</span>}
-      </h2>
-      <p class="dim">{isPast ? words.assertionsNow : words.assertionsWhy}</p>
+    <section class="stack" aria-label="Assertions">
+      <h2>Assertions {value && value.length > 0 && <Chip>{countText(value.length)}</Chip>}</h2>
+      <p class="dim">
+        {isPast
+          ? 'These are the assertions of now, not of then.'
+          : 'What must stay true. A change that would break one is refused.'}
+      </p>
       <ReadResult of={loaded.value}>
         {() =>
           sorted &&
           (sorted.length === 0 ? (
-            <p class="dim">{words.noAssertions}</p>
+            <p class="dim">No assertions yet. Check a connection above, then assert it.</p>
           ) : (
             <ul class="lines panel">
               {sorted.map((assertion) => (
@@ -46,20 +48,20 @@ export function Assertions() {
       </ReadResult>
       {toDelete && (
         <Confirm
-          title={words.deleteTitle(toDelete.name)}
-          act={words.deleteAct}
+          title={`Delete the assertion ${toDelete.name}?`}
+          act="Delete assertion"
           run={() =>
             write(
               api.DELETE('/api/v1/assertions/{id}', {
                 params: { path: { id: toDelete.id } },
                 body: { revision: toDelete.revision },
               }),
-              words.deleted(toDelete.name),
+              `The assertion ${toDelete.name} is deleted.`,
             )
           }
           close={() => (asked.value = undefined)}
         >
-          <p>{words.deleteWhy}</p>
+          <p>Changes that it refused become possible.</p>
         </Confirm>
       )}
     </section>
@@ -69,8 +71,8 @@ export function Assertions() {
 function AssertionLine({ assertion, remove }: { assertion: Assertion; remove: (() => void) | undefined }) {
   const { name, spec, status } = assertion;
   const { src, dst, protocol, port, endPort } = spec;
-  const [from, to] = [src, dst].map((end) => (end === '*' ? words.everyone : end)) as [string, string];
-  const ports = protocol ? words.on(portsText([{ protocol, from: port, to: endPort ?? port }])) : '';
+  const [from, to] = [src, dst].map((end) => (end === '*' ? 'every peer' : end)) as [string, string];
+  const ports = protocol ? ` on ${portsText([{ protocol, from: port, to: endPort ?? port }])}` : '';
   const isPort = port !== undefined && endPort === undefined;
   const question = {
     src: src === '*' ? '' : src,
@@ -80,18 +82,18 @@ function AssertionLine({ assertion, remove }: { assertion: Assertion; remove: ((
   };
   return (
     <li>
-      <span class={`tag ${status.holds ? 'ok' : 'danger'}`}>
-        <span aria-hidden="true">{status.holds ? '●' : '✕'}</span> {status.holds ? words.holds : words.broken}
-      </span>
+      <Chip tone={status.holds ? 'ok' : 'danger'}>
+        <span aria-hidden="true">{status.holds ? '●' : '✕'}</span> {status.holds ? 'holds' : 'does not hold'}
+      </Chip>
       <span class="stack-small">
         <a class="break" href={linkTo('reachability', [], queryOf(question))}>
-          {spec.expect === 'reachable' ? words.must(from, to) : words.mustNot(from, to)}
+          {spec.expect === 'reachable' ? `${from} must reach ${to}` : `${from} must not reach ${to}`}
           {ports}
         </a>
         <span class="dim small break">{status.detail === null ? name : `${name}: ${status.detail}`}</span>
       </span>
       {remove && (
-        <button type="button" class="quiet push" aria-label={words.delete(name)} onClick={remove}>
+        <button type="button" class="quiet push" aria-label={`Delete ${name}`} onClick={remove}>
           ✕
         </button>
       )}

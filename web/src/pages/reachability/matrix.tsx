@@ -2,17 +2,25 @@ import { queryOf } from '../../reach/asked.ts';
 import { GroupingFields } from '../../reach/grouping-fields.tsx';
 import { type Cell, type Group, keyOf, nameOf, type Summary, sizeOf, termOf } from '../../reach/groups.ts';
 import { countText, portsText } from '../../reach/ports.ts';
-import { linkTo, route, setQuery } from '../../route/route.ts';
-import { reachability as words } from '../../texts/reachability.ts';
-import { texts } from '../../texts/texts.ts';
+import { groupsLeftText } from '../../reach/why.tsx';
+import { linkTo, queryPart, route, setQuery } from '../../route/route.ts';
+import { NO_MATCH } from '../../ui/table.tsx';
+
+/** Shades of a cell, by the share of pairs that may talk. */
+const HEATS = 4;
 
 /** Groups drawn: more columns than that nobody reads. */
 const MOST = 40;
 
-/** Groups of peers against each other: each cell says how many pairs may talk, and on what, and leads to them. */
+/** Groups of peers against each other as a heat map: each cell says on hover how many pairs may talk, and on what, and leads to them. */
 export function Matrix({ summary }: { summary: Summary }) {
   const { groups, cells, by, omitted_groups: omitted, omitted_cells: left } = summary;
+  const isAll = queryPart('empty') !== null;
+  const sources = new Set(cells.map(({ src }) => src));
+  const targets = new Set(cells.map(({ dst }) => dst));
   const shown = groups.map((group, place) => ({ group, place })).slice(0, MOST);
+  const rows = isAll ? shown : shown.filter(({ place }) => sources.has(place));
+  const columns = isAll ? shown : shown.filter(({ place }) => targets.has(place));
   const hidden = groups.length - shown.length + (omitted > 0 ? omitted - 1 : 0);
   const [open, pairs] = [
     cells.reduce((sum, cell) => sum + (isOutside(groups, cell) ? 0 : cell.open_pairs), 0),
@@ -22,17 +30,29 @@ export function Matrix({ summary }: { summary: Summary }) {
   return (
     <>
       <GroupingFields summary={summary} />
-      {by === null && <p class="dim">{words.noLabels}</p>}
-      <p>{left > 0 ? words.unsure(left) : words.summary(groups.length, countText(open), countText(pairs))}</p>
-      {groups.length === 0 && <p class="dim">{texts.common.noMatch}</p>}
+      {by === null && <p class="dim">No peer has labels, so none are grouped.</p>}
+      <p>
+        {left > 0
+          ? `${left} open cells with the fewest pairs are not shown. Filter by labels.`
+          : `${groups.length} ${groups.length === 1 ? 'group' : 'groups'}: ${countText(open)} of ${countText(pairs)} ordered pairs of peers are reachable.`}
+      </p>
+      {groups.length === 0 && <p class="dim">{NO_MATCH}</p>}
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={!isAll}
+          onChange={({ currentTarget }) => setQuery({ empty: currentTarget.checked ? undefined : '1' })}
+        />
+        Hide empty rows and columns
+      </label>
       {groups.length > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be scrolled by keys too
-        <section class="matrix" tabIndex={0} aria-label={words.fromGroups}>
-          <table>
+        <section class="matrix" tabIndex={0} aria-label="Source and destination groups">
+          <table style={{ '--columns': columns.length }}>
             <thead>
               <tr>
-                <td>{words.fromTo}</td>
-                {shown.map(({ group, place }) => (
+                <td>From ↓ to →</td>
+                {columns.map(({ group, place }) => (
                   <th key={place} scope="col">
                     <GroupHead group={group} by={by} />
                   </th>
@@ -40,12 +60,12 @@ export function Matrix({ summary }: { summary: Summary }) {
               </tr>
             </thead>
             <tbody>
-              {shown.map((from) => (
+              {rows.map((from) => (
                 <tr key={from.place}>
                   <th scope="row">
                     <GroupHead group={from.group} by={by} isExpandable />
                   </th>
-                  {shown.map((to) => (
+                  {columns.map((to) => (
                     <CellOf
                       key={to.place}
                       cell={found.get(`${from.place} ${to.place}`)}
@@ -60,11 +80,11 @@ export function Matrix({ summary }: { summary: Summary }) {
           </table>
         </section>
       )}
-      {hidden > 0 && <p class="dim">{words.cut(hidden)}</p>}
+      {hidden > 0 && <p class="dim">{groupsLeftText(hidden)}</p>}
       <p class="legend small dim" aria-hidden="true">
-        <span class="cell all">● {words.legend.all}</span>
-        <span class="cell some">◐ {words.legend.some}</span>
-        <span class="cell none">– {words.legend.none}</span>
+        <span>● all pairs</span>
+        <span>◐ some pairs</span>
+        <span>nothing: no mark</span>
       </p>
     </>
   );
@@ -79,13 +99,13 @@ function GroupHead({ group, by, isExpandable = false }: { group: Group; by: stri
         <button
           type="button"
           class="link"
-          title={words.expand(name)}
+          title={`Show the peers of ${name}`}
           onClick={() => setQuery({ by, expand: keyOf(group) })}
         >
           {name}
         </button>
       ) : (
-        <span>{name}</span>
+        <span title={name}>{name}</span>
       )}
       {group.kind !== 'peer' && <span class="dim small">{sizeOf(group)}</span>}
     </span>
@@ -103,42 +123,26 @@ function CellOf({ cell, from, to, by }: CellProps) {
   const [src, dst] = [nameOf(from, by), nameOf(to, by)];
   if (!cell) {
     const isSelf = from === to && (from.peers < 2 || from.kind === 'outside');
-    return (
-      <td class="cell none">
-        <span aria-hidden="true">{isSelf ? '' : '–'}</span>
-        {!isSelf && <span class="visually-hidden">{words.closed(src, dst)}</span>}
-      </td>
-    );
+    return <td class="cell none" aria-label={isSelf ? undefined : `${src} to ${dst}: nothing`} />;
   }
   const { open_pairs: open, pairs } = cell;
   const ports = portsText(cell.allowed, { most: 2, omitted: cell.omitted_ports });
-  const label = words.cell(src, dst, countText(open), countText(pairs), ports);
+  const label = `${src} to ${dst}: ${countText(open)} of ${countText(pairs)} pairs, ${ports}`;
   const { query } = route.value;
   const [source, target] = [from, to].map((group) => termOf(group, by, query.get('label')));
   const isAll = open === pairs && cell.alike;
-  const content = (
-    <>
-      <span aria-hidden="true">
-        {isAll ? '●' : '◐'} {ports}
-      </span>
-      <span aria-hidden="true" class="small dim">
-        {countText(open)}/{countText(pairs)}
-      </span>
-    </>
-  );
+  const heat = Math.max(1, Math.ceil((HEATS * open) / Math.max(1, pairs)));
   return (
-    <td class={`cell ${isAll ? 'all' : 'some'}`}>
+    <td class={`cell heat-${heat} ${isAll ? 'all' : 'some'}`}>
       {source && target ? (
+        // biome-ignore lint/a11y/useAnchorContent: its name is the label; the mark is drawn by the style, without text to lay out
         <a
           aria-label={label}
           title={label}
           href={linkTo('reachability', [], queryOf({ src: source, dst: target, protocol: '', port: '' }))}
-        >
-          {content}
-        </a>
+        />
       ) : (
         <span class="filled" title={label}>
-          {content}
           <span class="visually-hidden">{label}</span>
         </span>
       )}

@@ -4,7 +4,6 @@ import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import { type Asked, queryOf } from '../../reach/asked.ts';
 import { goTo, linkTo } from '../../route/route.ts';
-import { reachability as words } from '../../texts/reachability.ts';
 import { SelectField } from '../../ui/field.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 
@@ -25,16 +24,16 @@ export function Question({ asked }: { asked: Asked }) {
     goTo(linkTo('reachability', [], queryOf(trimmed as typeof next)));
   };
   return (
-    <form class="question" onSubmit={submit} aria-label={words.ask}>
-      <EndField label={words.src} value={src} />
-      <EndField label={words.dst} value={dst} />
+    <form class="question" onSubmit={submit} aria-label="Who may reach whom">
+      <EndField label="From" value={src} />
+      <EndField label="To" value={dst} />
       <SelectField
-        label={words.protocol}
+        label="Protocol"
         value={protocol}
-        options={[['', words.anyProtocol], ...PROTOCOLS.map((name) => [name, name] as const)]}
+        options={[['', 'any'], ...PROTOCOLS.map((name) => [name, name] as const)]}
       />
       <label class="field port">
-        {words.port}
+        Port
         <input
           inputMode="numeric"
           value={port.value}
@@ -46,7 +45,7 @@ export function Question({ asked }: { asked: Asked }) {
         />
       </label>
       <button type="submit" class="primary">
-        {words.check}
+        Check
       </button>
     </form>
   );
@@ -71,8 +70,8 @@ function EndField({ label, value }: { label: string; value: { value: string } })
       <input
         list={id}
         value={value.value}
-        placeholder={words.anyone}
-        title={words.endHint}
+        placeholder="anyone"
+        title="Peer, label=value, address or outside. Empty: anyone"
         autocomplete="off"
         spellcheck={false}
         onInput={({ currentTarget }) => {

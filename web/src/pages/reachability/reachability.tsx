@@ -2,7 +2,6 @@ import { Answer } from '../../reach/answer.tsx';
 import { askedIn, queryOf } from '../../reach/asked.ts';
 import { useSummary } from '../../reach/use-summary.ts';
 import { linkTo, route } from '../../route/route.ts';
-import { reachability as words } from '../../texts/reachability.ts';
 import { Empty, Page } from '../../ui/page.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { Assertions } from './assertions.tsx';
@@ -17,7 +16,7 @@ export default function Reachability() {
   const { src, dst } = asked;
   const isAsked = src !== '' || dst !== '';
   return (
-    <Page title={words.title}>
+    <Page title="Reachability">
       <Question asked={asked} />
       {isAsked && (
         <Answer
@@ -26,9 +25,9 @@ export default function Reachability() {
           takesFocus
           actions={
             <>
-              <a href={linkTo('reachability', [], queryOf({ ...asked, src: dst, dst: src }))}>{words.swap}</a>
+              <a href={linkTo('reachability', [], queryOf({ ...asked, src: dst, dst: src }))}>Other direction</a>
               <a href={linkTo('reachability', [], queryOf({ ...asked, src: '', dst: '', protocol: '', port: '' }))}>
-                {words.clear}
+                Clear
               </a>
             </>
           }
@@ -44,15 +43,15 @@ function MatrixSection() {
   const loaded = useSummary();
   const isNarrowed = route.value.query.has('label');
   return (
-    <section class="stack" aria-label={words.matrix}>
-      <h2>{words.matrix}</h2>
+    <section class="stack" aria-label="Matrix">
+      <h2>Matrix</h2>
       <ReadResult of={loaded.value}>
         {(summary) =>
           summary.groups.length === 0 && !isNarrowed ? (
             <Empty>
-              {words.empty}
+              No devices yet. Add one to see who may reach it.
               <a class="button primary" href={linkTo('join')}>
-                {words.addDevice}
+                Add a device
               </a>
             </Empty>
           ) : (

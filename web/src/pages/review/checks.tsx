@@ -1,7 +1,9 @@
+import { FRAMEWORK_NAMES } from '../../api/frameworks.ts';
 import type { Drawing } from '../../api/types.ts';
+import { Chip } from '../../design/chip.tsx';
 import { linkTo } from '../../route/route.ts';
-import { FRAMEWORK_NAMES } from '../../texts/frameworks.ts';
-import { review as words } from '../../texts/review.ts';
+
+const TURNS = { pass: 'passes', fail: 'fails', insufficient_evidence: 'cannot be judged' } as const;
 
 type Assertion = Drawing['assertions'][number];
 
@@ -11,13 +13,14 @@ export function Checks({ drawing: { assertions, controls, controls_standing: sta
   const shown = assertions.filter(({ touched, holds }) => touched || !holds);
   const byFramework = [...Map.groupBy(standing, ({ framework }) => framework)];
   return (
-    <section class="stack-small" aria-label={words.checks}>
-      <h3>{words.checks}</h3>
+    <section class="stack-small" aria-label="Checks">
+      <h3>Checks</h3>
       {assertions.length === 0 ? (
-        <p class="dim">{words.noAssertions}</p>
+        <p class="dim">No assertion guards this workspace.</p>
       ) : (
         <p>
-          <Mark isGood={holding === assertions.length} /> {words.assertions(holding, assertions.length)}
+          <Mark isGood={holding === assertions.length} /> {holding} of {assertions.length}{' '}
+          {assertions.length === 1 ? 'assertion holds' : 'assertions hold'} after it
         </p>
       )}
       {shown.length > 0 && (
@@ -29,19 +32,19 @@ export function Checks({ drawing: { assertions, controls, controls_standing: sta
       )}
       {controls.map(({ control, title, to, evidence }) => (
         <p key={control} class="break">
-          <Mark isGood={to === 'pass'} /> <strong>{words.shortControl(control)}</strong> {words.turns[to]} ({title}):{' '}
-          {evidence}
+          <Mark isGood={to === 'pass'} /> <strong>{shortControl(control)}</strong> {TURNS[to]} ({title}): {evidence}
         </p>
       ))}
       {byFramework.map(([framework, passing]) => (
         <details key={framework}>
           <summary>
-            <Mark isGood /> {words.passing(passing.length, FRAMEWORK_NAMES[framework])}
+            <Mark isGood /> {FRAMEWORK_NAMES[framework]}: {passing.length}{' '}
+            {passing.length === 1 ? 'control still passes' : 'controls still pass'}
           </summary>
           <ul class="stack-small inset">
             {passing.map(({ control, title }) => (
               <li key={control} class="break">
-                {words.shortControl(control)} <span class="dim">{title}</span>
+                {shortControl(control)} <span class="dim">{title}</span>
               </li>
             ))}
           </ul>
@@ -55,8 +58,8 @@ function AssertionLine({ assertion: { name, text, held, holds, detail, touched }
   return (
     <li class="break">
       <Mark isGood={holds} /> <a href={linkTo('policies', [], { view: 'tests' })}>{name}</a>{' '}
-      <span class="dim">{detail ?? text}</span> {touched && <span class="tag">{words.touched}</span>}{' '}
-      {!holds && <span class="tag danger">{held ? words.broken : words.brokenBefore}</span>}
+      <span class="dim">{detail ?? text}</span> {touched && <Chip>touched by it</Chip>}{' '}
+      {!holds && <Chip tone="danger">{held ? 'broken' : 'broken before already'}</Chip>}
     </li>
   );
 }
@@ -68,4 +71,8 @@ function Mark({ isGood = false }: { isGood?: boolean }) {
       {isGood ? '✓' : '✗'}
     </span>
   );
+}
+
+function shortControl(control: string): string {
+  return control.replace('PCI-DSS-', 'PCI ');
 }

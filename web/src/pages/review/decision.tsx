@@ -1,29 +1,28 @@
 import type { ComponentChildren } from 'preact';
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
-import type { Redrawn, WorkflowDetail } from '../../api/types.ts';
+import type { RefreshedPreview, RiskLevel, WorkflowDetail } from '../../api/types.ts';
 import { holds } from '../../api/workspace.ts';
 import { ChangedResource } from '../../effect/changed-resource.tsx';
-import { Checked, readByText } from '../../effect/checked.tsx';
+import { Checked, quotedIntent, readByFact } from '../../effect/checked.tsx';
 import { EffectGraph } from '../../effect/effect-graph.tsx';
 import { EffectView } from '../../effect/effect-view.tsx';
 import { groupedRows } from '../../effect/grouped.ts';
 import { isUndoOffered, undoOf } from '../../effect/put-back.ts';
 import { Risk } from '../../effect/risk.tsx';
+import { OrderList } from '../../orders/order-list.tsx';
+import { Quotation } from '../../orders/quotation.tsx';
 import { linkTo } from '../../route/route.ts';
-import { texts } from '../../texts/texts.ts';
 import { Facts } from '../../ui/facts.tsx';
 import { Lines } from '../../ui/lines.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
-import { Time, withShortTimes } from '../../ui/time.tsx';
+import { Time } from '../../ui/time.tsx';
 import { DrawingView } from './drawing.tsx';
 import { SeeAlso } from './see-also.tsx';
 import { Since } from './stale.tsx';
 import { useDrawing } from './use-drawing.ts';
 import { Verdict } from './verdict.tsx';
 import { WhoAsked } from './who-asked.tsx';
-
-const words = texts.review;
 
 /** One change: who asked for what, what it does, and the decision. */
 export function Decision({ id }: { id: string }) {
@@ -38,15 +37,39 @@ function DecisionView({ workflow, reload }: { workflow: WorkflowDetail; reload: 
   return (
     <article class="panel stack decision" aria-label={workflow.summary}>
       <p class="narrow-only">
-        <a href={linkTo('review')}>← {words.back}</a>
+        <a href={linkTo('review')}>← All requests</a>
       </p>
-      <h2 class="break">{workflow.summary}</h2>
       {workflow.status === 'pending' ? (
         <Pending workflow={workflow} reload={reload} />
       ) : (
         <Decided workflow={workflow} />
       )}
     </article>
+  );
+}
+
+/** The requester and the change, in sight wherever the page is scrolled to. */
+function Head({ workflow, riskLevel }: { workflow: WorkflowDetail; riskLevel: RiskLevel }) {
+  const { orders, summary, intent, requestedBy, requestedAt } = workflow;
+  return (
+    <>
+      <header class="review-head">
+        <h2 class="break">{orders ? <OrderList orders={orders} label="Orders" /> : summary}</h2>
+        <Risk level={riskLevel} />
+      </header>
+      {orders ? (
+        <Quotation sentence={quotedIntent(workflow)} />
+      ) : (
+        intent !== summary && (
+          <p class="break">
+            <q>{intent}</q>
+          </p>
+        )
+      )}
+      <p class="break">
+        <WhoAsked actor={requestedBy} at={requestedAt} />
+      </p>
+    </>
   );
 }
 
@@ -57,23 +80,28 @@ function Pending({ workflow, reload }: { workflow: WorkflowDetail; reload: () =>
   const drawn = shown?.drawing ?? null;
   return (
     <>
-      <Told workflow={workflow} redrawn={shown} />
-      <ReadResult of={loaded} loading={words.drawing} />
+      <Head workflow={workflow} riskLevel={drawn?.risk_level ?? workflow.riskLevel} />
+      <ReadResult of={loaded} loading="Computing the effect on the network as it is now…" />
       {isOutdated && (
         <div class="notice warn" role="status">
-          <strong>▲ {words.outdated}</strong>
+          <strong>▲ The network has just changed. Draw the effect again before you decide.</strong>
           <button type="button" onClick={showNewest}>
-            {words.drawAgain}
+            Draw it again
           </button>
         </div>
       )}
-      <Impossible workflow={workflow} title={words.cannotDraw} why={shown?.problem} />
-      <Impossible workflow={workflow} title={words.cannotApprove} why={drawn?.refusal} />
+      <Impossible workflow={workflow} title="This change can no longer be made" why={shown?.problem} />
+      <Impossible workflow={workflow} title="This change cannot be approved as it is now" why={drawn?.refusal} />
       {drawn && <DrawingView workflow={workflow} drawing={drawn} />}
       {shown && !drawn && <Stored workflow={workflow} />}
+      <Verdicts workflow={workflow} preview={shown} />
       <Since workflow={workflow} />
+      <details>
+        <summary>Details</summary>
+        <Told workflow={workflow} preview={shown} />
+      </details>
       <SeeAlso workflow={workflow} drawing={drawn} />
-      <Verdict workflow={workflow} redrawn={shown} isOutdated={isOutdated} reload={reload} />
+      <Verdict workflow={workflow} preview={shown} isOutdated={isOutdated} reload={reload} />
     </>
   );
 }
@@ -93,7 +121,7 @@ function Impossible({
     <div class="notice danger" role="status">
       <strong>▲ {title}</strong>
       <span class="break">{why}</span>
-      {holds('intents:plan') && <a href={linkTo('change', [], { intent: workflow.intent })}>{words.planAgain}</a>}
+      {holds('intents:plan') && <a href={linkTo('change', [], { intent: workflow.intent })}>Plan it again</a>}
     </div>
   );
 }
@@ -103,8 +131,14 @@ function Decided({ workflow }: { workflow: WorkflowDetail }) {
   const { id, status, call, reviewedAt, requestedAt } = workflow;
   return (
     <>
-      <Told workflow={workflow} redrawn={undefined} />
+      <Head workflow={workflow} riskLevel={workflow.riskLevel} />
+      <Outcome workflow={workflow} />
       <Stored workflow={workflow} />
+      <Verdicts workflow={workflow} preview={undefined} />
+      <details>
+        <summary>Details</summary>
+        <Told workflow={workflow} preview={undefined} />
+      </details>
       <SeeAlso workflow={workflow} drawing={null} />
       {status === 'executed' && !call && isUndoOffered(reviewedAt ?? requestedAt) && <Undo id={id} />}
     </>
@@ -112,37 +146,38 @@ function Decided({ workflow }: { workflow: WorkflowDetail }) {
 }
 
 /** The effect as it was when the change was put forward. */
-function Stored({
-  workflow: { effect, riskLevel, riskReasons, warnings, call, changes, status },
-}: {
-  workflow: WorkflowDetail;
-}) {
+function Stored({ workflow: { effect, riskReasons, warnings, call, changes, status } }: { workflow: WorkflowDetail }) {
   return (
     <>
+      <EffectGraph opens={groupedRows(effect.opened)} closes={groupedRows(effect.closed)} />
       <EffectView effect={effect} />
-      {call && status === 'pending' && <p class="dim">{words.callAsAsked}</p>}
-      <section class="stack-small">
-        <h3>
-          {words.risk} <Risk level={riskLevel} />
-        </h3>
-        <Lines lines={riskReasons} />
-      </section>
+      {call && status === 'pending' && (
+        <p class="dim">
+          This is its effect when the call was made. After approval it runs only if it still writes and opens just this;
+          else it fails, and the agent must call again.
+        </p>
+      )}
+      {riskReasons.length > 0 && (
+        <section class="stack-small">
+          <h3>Risk</h3>
+          <Lines lines={riskReasons} />
+        </section>
+      )}
       {warnings.length > 0 && (
         <section class="notice warn">
-          <strong>{words.warnings}</strong>
+          <strong>Warnings</strong>
           <Lines lines={warnings} />
         </section>
       )}
       {call && (
         <section class="stack-small">
           <h3>
-            {words.call} <code>{call.operation}</code>
+            Call <code>{call.operation}</code>
           </h3>
           <pre class="code">{JSON.stringify(call.input, null, 2)}</pre>
         </section>
       )}
       <div class="stack-small">
-        <EffectGraph opens={groupedRows(effect.opened)} closes={groupedRows(effect.closed)} />
         {changes.map((change) => (
           <ChangedResource key={`${change.resource} ${change.name}`} change={change} />
         ))}
@@ -164,35 +199,54 @@ function Undo({ id }: { id: string }) {
   );
 }
 
-/** Who asked, in which words, who read them, and who decides. */
-function Told({ workflow, redrawn }: { workflow: WorkflowDetail; redrawn: Redrawn | undefined }) {
-  const { status, error, requestedBy, requestedAt, intent, read_by: by, reading, call } = workflow;
-  const isPending = status === 'pending';
+/** How it was decided, or how far the decision is. */
+function Outcome({ workflow }: { workflow: WorkflowDetail }) {
+  const { status, error, reviewedBy, note, awaits } = workflow;
   return (
     <Facts
       facts={[
-        [words.askedBy, <WhoAsked key="who" actor={requestedBy} at={requestedAt} />],
-        [words.askedFor, intent !== workflow.summary && <q key="intent">{intent}</q>],
-        [words.readBy, by && readByText(by, reading)],
-        [words.check, !call && <Verdicts key="check" workflow={workflow} redrawn={redrawn} />],
-        [words.against, isPending && redrawn && words.revision(redrawn.base_revision, redrawn.revision)],
-        [words.askedOf, workflow.approvalAskedOf],
-        [words.peers, workflow.peers.length > 0 && <Peers key="peers" workflow={workflow} />],
-        [words.status, !isPending && (error ? `${status}: ${error}` : status)],
-        [words.awaits, workflow.awaits],
-        [words.expires, isPending && <Time key="expires" at={workflow.expiresAt} />],
-        [words.reviewedBy, workflow.reviewedBy && <ReviewedBy key="reviewed" workflow={workflow} />],
-        [words.noteSaid, workflow.note],
+        ['Status', error ? `${status}: ${error}` : status],
+        ['Still needed', awaits],
+        ['Reviewed by', reviewedBy && <ReviewedBy key="reviewed" workflow={workflow} />],
+        ['Note', note],
       ]}
     />
   );
 }
 
-/** Which devices bear the names that the change speaks of, and since when. */
+/** The reader of the words, and the revision that it was planned against. */
+function Told({ workflow, preview }: { workflow: WorkflowDetail; preview: RefreshedPreview | undefined }) {
+  const isPending = workflow.status === 'pending';
+  return (
+    <Facts
+      facts={[
+        readByFact(workflow),
+        ['Planned against', isPending && preview && revisionText(preview)],
+        ['Approval asked of', workflow.approvalAskedOf],
+        ['Peers', workflow.peers.length > 0 && <Peers key="peers" workflow={workflow} />],
+        ['Expires', isPending && <Time key="expires" at={workflow.expiresAt} />],
+      ]}
+    />
+  );
+}
+
+/** Names of the peers of a change, with earlier ones; the keys that bear them on demand. */
 function Peers({ workflow: { peers } }: { workflow: WorkflowDetail }) {
-  const lineOf = ({ name, publicKey, renames }: WorkflowDetail['peers'][number]) =>
-    [words.withKey(name, publicKey), ...renames.map((rename) => words.was(withShortTimes(rename)))].join('; ');
-  return <Lines lines={peers.map(lineOf)} />;
+  const renamed = peers.filter(({ renames }) => renames.length > 0);
+  return (
+    <>
+      <span class="break">{peers.map(({ name }) => name).join(', ')}</span>
+      {renamed.length > 0 && (
+        <Lines
+          lines={renamed.map(({ name, renames }) => `${name}: ${renames.map((rename) => `was ${rename}`).join('; ')}`)}
+        />
+      )}
+      <details>
+        <summary>Public keys</summary>
+        <Lines lines={peers.map(({ name, publicKey }) => `${name}: ${publicKey}`)} />
+      </details>
+    </>
+  );
 }
 
 function ReviewedBy({
@@ -203,18 +257,29 @@ function ReviewedBy({
   return (
     <>
       {reviewedBy}, <Time at={reviewedAt} />
-      {selfApproved && ` (${words.selfApproved})`}
+      {selfApproved && ` (their own request)`}
     </>
   );
 }
 
 /** Whether the effect was held against what was asked, or put forward all the same. */
-function Verdicts({ workflow, redrawn }: { workflow: WorkflowDetail; redrawn: Redrawn | undefined }) {
-  const { check, expectations_hold: hold, objections } = redrawn?.drawing ?? workflow;
+function Verdicts({ workflow, preview }: { workflow: WorkflowDetail; preview: RefreshedPreview | undefined }) {
+  const { check, expectations_hold, objections } = preview?.drawing ?? workflow;
+  const { orders, call } = workflow;
+  if (call) return null;
   return (
-    <>
-      <Checked check={check} hold={hold} objections={objections} />
-      {workflow.overridden && <p>{words.overridden}</p>}
-    </>
+    <section class="stack-small">
+      <h3>Check</h3>
+      <Checked
+        of={{ check, expectations_hold, ...(orders && { orders }) }}
+        objections={objections}
+        isQuoted={quotedIntent(workflow) !== undefined}
+      />
+      {workflow.overridden && <p>Submitted despite the objections, with intents:override.</p>}
+    </section>
   );
+}
+
+function revisionText({ base_revision: base, revision: now }: RefreshedPreview): string {
+  return base === now ? `revision ${base} (now)` : `revision ${base}; the newest one is ${now}`;
 }

@@ -4,8 +4,6 @@ import { differenceOf } from '../../effect/difference.ts';
 import { EffectGraph } from '../../effect/effect-graph.tsx';
 import type { EffectLine } from '../../effect/grouped.ts';
 import { KindsView } from '../../effect/kinds-view.tsx';
-import { Risk } from '../../effect/risk.tsx';
-import { review as words } from '../../texts/review.ts';
 import { Lines } from '../../ui/lines.tsx';
 import { Checks } from './checks.tsx';
 import { Stale } from './stale.tsx';
@@ -19,6 +17,7 @@ export function DrawingView({ workflow, drawing }: { workflow: WorkflowDetail; d
   return (
     <>
       <Stale workflow={workflow} drawing={drawing} />
+      <EffectGraph opens={linesOf(opens.kinds)} closes={linesOf(closes.kinds)} />
       <KindsView
         kind="opens"
         shown={opens}
@@ -33,27 +32,26 @@ export function DrawingView({ workflow, drawing }: { workflow: WorkflowDetail; d
         outside={effect.closed_outside ?? 0}
         differing={drawing.differs ? difference.closed : []}
       />
-      <section class="stack-small">
-        <h3>
-          {words.risk} <Risk level={drawing.risk_level} />
-        </h3>
-        <Lines lines={drawing.risk_reasons} />
-      </section>
+      {drawing.risk_reasons.length > 0 && (
+        <section class="stack-small">
+          <h3>Risk</h3>
+          <Lines lines={drawing.risk_reasons} />
+        </section>
+      )}
       {warnings.length > 0 && (
         <section class="notice warn">
-          <strong>{words.warnings}</strong>
+          <strong>Warnings</strong>
           <Lines lines={warnings} />
         </section>
       )}
       {questions.length > 0 && (
-        <section class="notice warn" aria-label={words.questions}>
-          <strong>{words.questions}</strong>
+        <section class="notice warn" aria-label="Questions of the plan: approval answers yes">
+          <strong>Questions of the plan: approval answers yes</strong>
           <Lines lines={questions} />
         </section>
       )}
       <Checks drawing={drawing} />
       <div class="stack-small">
-        <EffectGraph opens={linesOf(opens.kinds)} closes={linesOf(closes.kinds)} />
         {changes.map((change) => (
           <ChangedResource key={`${change.resource} ${change.name}`} change={change} />
         ))}

@@ -6,9 +6,10 @@ import { useLoaded } from '../../api/load.ts';
 import type { Peer, Workflow } from '../../api/types.ts';
 import { waiting } from '../../api/waiting.ts';
 import { holds, workspaceId } from '../../api/workspace.ts';
+import { actorText } from '../../design/actor.tsx';
+import { Chip } from '../../design/chip.tsx';
 import { Risk } from '../../effect/risk.tsx';
 import { goTo, linkTo, route } from '../../route/route.ts';
-import { texts } from '../../texts/texts.ts';
 import { isTyping } from '../../ui/keys.ts';
 import { KeysButton } from '../../ui/keys-help.tsx';
 import { Empty, Page } from '../../ui/page.tsx';
@@ -30,22 +31,23 @@ export default function Review() {
   useQueueKeys(links);
   return (
     <Page
-      title={texts.review.title}
+      title="Review"
       actions={
         <>
-          {links.length > 0 && <span class="tag accent">{texts.review.waiting(links.length)}</span>}
+          {links.length > 0 && <Chip tone="accent">{links.length} waiting</Chip>}
           <KeysButton />
         </>
       }
     >
       <div class={`queue ${first ? 'chosen' : ''}`}>
         <div class="stack list">
-          <nav class="panel" aria-label={texts.review.queue}>
+          <nav class="panel" aria-label="Waiting for a decision">
             <ReadResult of={waiting.value}>
               {() =>
                 links.length === 0 && (
                   <Empty>
-                    {texts.review.empty} {holds('intents:plan') && <a href={linkTo('change')}>{texts.review.plan}</a>}
+                    Nothing waits. When an agent or a person asks for a change that needs approval, it appears here.{' '}
+                    {holds('intents:plan') && <a href={linkTo('change')}>Plan a change yourself</a>}
                   </Empty>
                 )
               }
@@ -63,7 +65,7 @@ export default function Review() {
         </div>
         {id && <Decision key={id} id={id} />}
         {peer && <PeerDetails key={peer} name={peer} closeTo="review" />}
-        {!first && links.length > 0 && <p class="dim">{texts.review.pick}</p>}
+        {!first && links.length > 0 && <p class="dim">Pick a change on the left, or press j.</p>}
       </div>
     </Page>
   );
@@ -76,7 +78,7 @@ function WorkflowLink({ workflow, isChosen }: { workflow: Workflow; isChosen: bo
   return (
     <QueueLink href={linkTo('review', [id])} isChosen={isChosen} title={summary}>
       <Risk level={riskLevel} />
-      <span class="break">{requestedBy}</span>
+      <span class="break">{actorText(requestedBy)}</span>
       <Time at={requestedAt} />
     </QueueLink>
   );
@@ -84,7 +86,7 @@ function WorkflowLink({ workflow, isChosen }: { workflow: Workflow; isChosen: bo
 
 function PeerLink({ peer, isChosen }: { peer: Peer; isChosen: boolean }) {
   return (
-    <QueueLink href={linkOf(peer)} isChosen={isChosen} title={texts.review.joins(peer.name)}>
+    <QueueLink href={linkOf(peer)} isChosen={isChosen} title={`${peer.name} is awaiting approval`}>
       <span>{peer.platform}</span>
       <Time at={peer.createdAt} />
     </QueueLink>
@@ -127,13 +129,13 @@ function DecidedList({ all, chosen }: { all: readonly Workflow[]; chosen: string
     .sort((a, b) => Date.parse(decidedAt(b)) - Date.parse(decidedAt(a)));
   if (items.length === 0) return null;
   return (
-    <nav class="panel" aria-label={texts.review.decided}>
-      <h2 class="small dim">{texts.review.decided}</h2>
+    <nav class="panel" aria-label="Decided">
+      <h2 class="small dim">Decided</h2>
       <ul>
         {items.map(({ id, summary, status, reviewedBy, reviewedAt, requestedAt }) => (
           <QueueLink key={id} href={linkTo('review', [id])} isChosen={id === chosen} title={summary}>
-            <span class={`tag ${status === 'executed' ? 'ok' : status === 'failed' ? 'danger' : ''}`}>{status}</span>
-            <span class="break">{reviewedBy}</span>
+            <Chip tone={status === 'executed' ? 'ok' : status === 'failed' ? 'danger' : ''}>{status}</Chip>
+            <span class="break">{reviewedBy && actorText(reviewedBy)}</span>
             <Time at={reviewedAt ?? requestedAt} />
           </QueueLink>
         ))}

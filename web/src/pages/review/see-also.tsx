@@ -1,7 +1,6 @@
 import type { Drawing, WorkflowDetail } from '../../api/types.ts';
 import { holds } from '../../api/workspace.ts';
 import { linkTo } from '../../route/route.ts';
-import { review as words } from '../../texts/review.ts';
 import { ago, DAY_MS } from '../../time/moment.ts';
 
 const MOST = 6;
@@ -26,10 +25,10 @@ export function SeeAlso({ workflow: { changes }, drawing }: { workflow: Workflow
   if (all.length === 0) return null;
   const range = { from: ago(SPAN_MS), to: ago(0) };
   return (
-    <nav class="row" aria-label={words.links}>
+    <nav class="row" aria-label="See also">
       {all.map(([kind, name]) => (
         <a key={`${kind} ${name}`} class="break" href={linkTo('time', [], { kind, name, ...range })}>
-          {words.history(name)}
+          History of {name}
         </a>
       ))}
     </nav>

@@ -6,12 +6,22 @@ import { holds } from '../../api/workspace.ts';
 import { type Difference, differenceOf } from '../../effect/difference.ts';
 import { EffectLineItem } from '../../effect/effect-view.tsx';
 import { groupedRows } from '../../effect/grouped.ts';
+import { pairsText } from '../../reach/ports.ts';
 import { linkTo } from '../../route/route.ts';
-import { review as words } from '../../texts/review.ts';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 
+const DIFFERS = {
+  opened: 'Opens now, and did not then',
+  closed: 'Closes now, and did not then',
+  notOpened: 'Opened then, and does not now',
+  notClosed: 'Closed then, and does not now',
+} as const satisfies Record<keyof Difference, string>;
 const SIDES = ['opened', 'closed', 'notOpened', 'notClosed'] as const;
+
+const DIFFERENT = 'Below is what it does now, and approving means that. What differs from then:';
+const SAME = 'The same connections as then; what is written, or what opens for devices to come, differs.';
+const UNSEEN = 'What differs is among the connections that are too many to be compared here: look at all kinds below.';
 
 /** That the effect is another one than when the change was put forward, and in what. */
 export function Stale({ workflow, drawing }: { workflow: WorkflowDetail; drawing: Drawing }) {
@@ -22,25 +32,27 @@ export function Stale({ workflow, drawing }: { workflow: WorkflowDetail; drawing
   const isWhole = workflow.effect.omitted + drawing.effect.omitted === 0;
   return (
     <section class="notice warn stale" role="status">
-      <strong>▲ {words.stale}</strong>
-      <span>{!isSame ? words.staleWhy : isWhole ? words.sameConnections : words.differsUnseen}</span>
+      <strong>▲ The network has changed since this was put forward.</strong>
+      <span>{isSame ? (isWhole ? SAME : UNSEEN) : DIFFERENT}</span>
       {SIDES.map((side) => (
         <Differing key={side} side={side} rows={difference[side]} />
       ))}
-      <span class="small">{words.counts(countsOf(workflow.effect), countsOf(drawing.effect))}</span>
+      <span class="small">
+        Then {countsOf(workflow.effect)}; now {countsOf(drawing.effect)}.
+      </span>
     </section>
   );
 }
 
 function countsOf({ opened_pairs: opened, closed_pairs: closed }: Effect): string {
-  return words.countsOf(opened, closed);
+  return `${pairsText(opened)} opened, ${pairsText(closed)} closed`;
 }
 
 function Differing({ side, rows }: { side: keyof Difference; rows: readonly EffectRow[] }) {
   if (rows.length === 0) return null;
   return (
     <div class="differing">
-      <p class="small">{words.differs[side]}</p>
+      <p class="small">{DIFFERS[side]}</p>
       <ul>
         {groupedRows(rows).map((line) => (
           <EffectLineItem key={JSON.stringify(line)} line={line} />
@@ -69,7 +81,9 @@ export function Since({ workflow: { requestedAt } }: { workflow: WorkflowDetail 
 function SinceList({ changes: value }: { changes: components['schemas']['ListChangesResponse'] }) {
   return (
     <details>
-      <summary>{words.since(value.total)}</summary>
+      <summary>
+        {value.total} {value.total === 1 ? 'change' : 'changes'} of the network since this was put forward
+      </summary>
       <ul class="stack-small inset">
         {value.items.map(({ at, actor, reason, resources }) => (
           <li key={`${at} ${reason}`} class="row">
@@ -80,7 +94,7 @@ function SinceList({ changes: value }: { changes: components['schemas']['ListCha
         ))}
       </ul>
       <p class="inset">
-        <a href={linkTo('time', [], { from: value.from, to: value.to })}>{words.sinceAll}</a>
+        <a href={linkTo('time', [], { from: value.from, to: value.to })}>All of them in Time</a>
       </p>
     </details>
   );

@@ -1,14 +1,14 @@
 import { type ReadonlySignal, useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { answer, api } from '../../api/client.ts';
 import { type Loaded, useLoaded } from '../../api/load.ts';
-import type { Redrawn } from '../../api/types.ts';
+import type { RefreshedPreview } from '../../api/types.ts';
 
 interface Drawn {
   /** What the person looks at, and so what they decide about. */
-  readonly shown: Redrawn | undefined;
+  readonly shown: RefreshedPreview | undefined;
   /** Whether the change would do something else by now than what is shown. */
   readonly isOutdated: boolean;
-  readonly loaded: Loaded<Redrawn>;
+  readonly loaded: Loaded<RefreshedPreview>;
   readonly showNewest: () => void;
 }
 
@@ -18,7 +18,7 @@ interface Drawn {
  */
 export function useDrawing(id: string): ReadonlySignal<Drawn> {
   const loaded = useLoaded(() => answer(api.GET('/api/v1/workflows/{id}/redraw', { params: { path: { id } } })));
-  const shown = useSignal<Redrawn | undefined>(undefined);
+  const shown = useSignal<RefreshedPreview | undefined>(undefined);
   useSignalEffect(() => {
     const { value } = loaded.value;
     const before = shown.peek();
@@ -38,6 +38,6 @@ export function useDrawing(id: string): ReadonlySignal<Drawn> {
 }
 
 /** Of what is drawn; who may decide, and at which revision, comes by itself. */
-function isSame(one: Redrawn, other: Redrawn): boolean {
+function isSame(one: RefreshedPreview, other: RefreshedPreview): boolean {
   return one.drawing?.digest === other.drawing?.digest && one.problem === other.problem;
 }

@@ -2,11 +2,10 @@ import { useSignal } from '@preact/signals';
 import { useLayoutEffect } from 'preact/hooks';
 import { answer, api } from '../../api/client.ts';
 import { Problem } from '../../api/problem.ts';
-import type { Redrawn, WorkflowDetail } from '../../api/types.ts';
+import type { RefreshedPreview, WorkflowDetail } from '../../api/types.ts';
 import { may } from '../../api/workspace.ts';
 import { undoOf } from '../../effect/put-back.ts';
 import { goTo, linkTo, route } from '../../route/route.ts';
-import { review as words } from '../../texts/review.ts';
 import { useAct } from '../../ui/act.ts';
 import { isTyping } from '../../ui/keys.ts';
 import { say } from '../../ui/message.tsx';
@@ -17,7 +16,7 @@ import { sentenceOf } from './sentence.ts';
 interface VerdictProps {
   readonly workflow: WorkflowDetail;
   /** What the person looks at; nothing is approved before there is one. */
-  readonly redrawn: Redrawn | undefined;
+  readonly preview: RefreshedPreview | undefined;
   /** Whether it is not what would happen any more. */
   readonly isOutdated: boolean;
   readonly reload: () => void;
@@ -25,8 +24,8 @@ interface VerdictProps {
 
 const FOCUS: Readonly<Record<string, string>> = { a: 'verdict-a', r: 'verdict-r', q: 'verdict-q', n: 'verdict-note' };
 
-/** The decision. The button says what it approves; no key but its own presses it. */
-export function Verdict({ workflow, redrawn, isOutdated, reload }: VerdictProps) {
+/** The decision, in sight wherever the page is scrolled to. The sentence beside the button is what it approves; no key but its own presses it. */
+export function Verdict({ workflow, preview, isOutdated, reload }: VerdictProps) {
   const [note, code] = [useSignal(''), useSignal('')];
   const isAskedForNote = useSignal(false);
   const { isActing, problem, act } = useAct();
@@ -44,10 +43,10 @@ export function Verdict({ workflow, redrawn, isOutdated, reload }: VerdictProps)
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, []);
-  if (route.value.query.has('at')) return <p class="dim">{words.inPast}</p>;
-  if (!redrawn || !may('workflows:approve')) return redrawn ? <FourEyes decision={redrawn.decision} /> : null;
+  if (route.value.query.has('at')) return <p class="dim">Go back to now to decide it.</p>;
+  if (!preview || !may('workflows:approve')) return preview ? <FourEyes decision={preview.decision} /> : null;
 
-  const { drawing, decision } = redrawn;
+  const { drawing, decision } = preview;
   const needsCode = decision.code_required && decision.may_approve;
   const isDrawn = workflow.call !== null || drawing?.refusal === null;
   const mayApprove = isDrawn && !isOutdated && decision.may_approve && (!needsCode || code.value.trim() !== '');
@@ -65,9 +64,9 @@ export function Verdict({ workflow, redrawn, isOutdated, reload }: VerdictProps)
       try {
         const done = await answer(api.POST('/api/v1/workflows/{id}/approve', { params, body }));
         if (!('error' in done)) return say(done.message);
-        if (done.error) throw new Problem({ title: words.failed, detail: done.error });
+        if (done.error) throw new Problem({ title: 'The change failed', detail: done.error });
         const undo = done.status === 'executed' && !done.call ? undoOf(done.id) : undefined;
-        say(words.approved(done.status, done.awaits), undo);
+        say(doneText(done.status, done.awaits), undo);
       } finally {
         // Somebody else may have decided, or it expired: shown as it is now.
         reload();
@@ -86,66 +85,79 @@ export function Verdict({ workflow, redrawn, isOutdated, reload }: VerdictProps)
   const ask = () => {
     isAskedForNote.value = note.value.trim() === '';
     if (isAskedForNote.value) document.getElementById('verdict-note')?.focus();
-    else void reject(words.asked);
+    else void reject('The change is sent back with your note.');
   };
   const what = drawing ? sentenceOf(drawing) : workflow.summary;
   return (
-    <form class="verdict stack" onSubmit={(event) => event.preventDefault()}>
+    <form class="verdict" onSubmit={(event) => event.preventDefault()}>
+      <p class="break">
+        <strong>{what}</strong>
+      </p>
       <FourEyes decision={decision} />
-      <label class="field">
-        {words.note}
-        <textarea
-          id="verdict-note"
-          rows={2}
-          maxLength={1000}
-          value={note.value}
-          onInput={({ currentTarget }) => {
-            note.value = currentTarget.value;
-          }}
-        />
-        <span class={isAskedForNote.value && note.value.trim() === '' ? 'fault' : 'hint dim'}>
-          {isAskedForNote.value && note.value.trim() === '' ? words.askNeedsNote : words.noteHint}
-        </span>
-      </label>
-      {needsCode && (
-        <label class="field narrow">
-          {words.code}
-          <input
-            autocomplete="one-time-code"
-            spellcheck={false}
-            maxLength={64}
-            value={code.value}
+      <ProblemNotice problem={problem.value} />
+      <div class="verdict-row">
+        <label class="field note">
+          Note (the requester reads it)
+          <textarea
+            id="verdict-note"
+            rows={1}
+            maxLength={1000}
+            value={note.value}
             onInput={({ currentTarget }) => {
-              code.value = currentTarget.value;
+              note.value = currentTarget.value;
             }}
           />
-          <span class="hint dim">{words.codeHint}</span>
         </label>
-      )}
-      <ProblemNotice problem={problem.value} />
-      <div class="row">
-        <button
-          id="verdict-a"
-          type="button"
-          class="primary"
-          disabled={isActing.value || !mayApprove}
-          onClick={() => approve()}
-        >
-          <span class="break">{words.approve(what)}</span>
-        </button>
+        {needsCode && (
+          <label class="field">
+            Code of your second factor
+            <input
+              autocomplete="one-time-code"
+              spellcheck={false}
+              maxLength={64}
+              value={code.value}
+              onInput={({ currentTarget }) => {
+                code.value = currentTarget.value;
+              }}
+            />
+          </label>
+        )}
         <button
           id="verdict-r"
           type="button"
           class="danger"
           disabled={isActing.value}
-          onClick={() => reject(words.approved('rejected'))}
+          onClick={() => reject(doneText('rejected'))}
         >
-          {words.reject}
+          Reject
         </button>
-        <button id="verdict-q" type="button" title={words.askHint} disabled={isActing.value} onClick={ask}>
-          {words.ask}
+        <button
+          id="verdict-q"
+          type="button"
+          title="Rejects the change with your note; the requester reads it and can ask again."
+          disabled={isActing.value}
+          onClick={ask}
+        >
+          Request changes
+        </button>
+        <button
+          id="verdict-a"
+          type="button"
+          class="primary"
+          aria-label={`Approve: ${what}`}
+          disabled={isActing.value || !mayApprove}
+          onClick={() => approve()}
+        >
+          Approve
         </button>
       </div>
+      {isAskedForNote.value && note.value.trim() === '' && (
+        <p class="fault">Write in the note what should change, then press Request changes.</p>
+      )}
     </form>
   );
+}
+
+function doneText(status: string, awaits: string | null = null): string {
+  return `The change is ${status}.${awaits === null ? '' : ` Nothing has changed yet. ${awaits}`}`;
 }

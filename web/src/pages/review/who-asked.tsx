@@ -3,7 +3,6 @@ import { useLoaded } from '../../api/load.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Agent } from '../../api/types.ts';
 import { linkTo } from '../../route/route.ts';
-import { texts } from '../../texts/texts.ts';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 import { reachWords } from '../agents/words.ts';
@@ -50,26 +49,18 @@ function Ancestors({ line }: { line: readonly Agent[] }) {
     <>
       {line.slice(1).map((parent) => (
         <span key={parent.id}>
-          , {texts.review.madeBy} <a href={linkTo('agents', [parent.name])}>{parent.name}</a>
+          , made by agent <a href={linkTo('agents', [parent.name])}>{parent.name}</a>
         </span>
       ))}
-      {person && (
-        <span class="break">
-          , {texts.review.answersFor} {person}
-        </span>
-      )}
+      {person && <span class="break">, on behalf of {person}</span>}
       {agent && (
         <span class="dim">
           {' '}
-          ({agent.phase === 'Active' ? texts.review.ends : texts.review.agentIs(agent.phase)}{' '}
+          ({agent.phase === 'Active' ? 'it ends' : `${agent.phase.toLowerCase()}, its time ends`}{' '}
           <Time at={agent.expiresAt} />)
         </span>
       )}
-      {agent && (
-        <span class="bound small">
-          {texts.review.bound}: {reachWords(agent).join('; ')}
-        </span>
-      )}
+      {agent && <span class="bound small">Can reach: {reachWords(agent).join('; ')}</span>}
     </>
   );
 }

@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { mustEnrol } from '../../api/session.ts';
 import { readMe, signOut } from '../../api/sign-in.ts';
-import { texts } from '../../texts/texts.ts';
 import { useAct } from '../../ui/act.ts';
 import { Brand } from '../../ui/brand.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
@@ -21,8 +20,8 @@ export default function EnrolFactor() {
   return (
     <main class="alone wider">
       <Brand />
-      <h1>{texts.signIn.enrol}</h1>
-      <p>{texts.signIn.enrolWhy}</p>
+      <h1>Set up a second factor</h1>
+      <p>Who administers this control plane signs in with a code of an app beside the password. Set it up to go on.</p>
       {codes.value ? (
         <RecoveryCodes codes={codes.value} done={goOn} />
       ) : (
@@ -32,7 +31,7 @@ export default function EnrolFactor() {
       {!codes.value && (
         <div class="row">
           <button type="button" class="quiet" disabled={isActing.value} onClick={signOut}>
-            {texts.signIn.out}
+            Sign out
           </button>
         </div>
       )}

@@ -1,20 +1,24 @@
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { issuerProblem } from '../../api/issuers.ts';
 import { Problem } from '../../api/problem.ts';
 import { keepsSession, lastUser } from '../../api/session.ts';
 import { signIn } from '../../api/sign-in.ts';
-import { texts } from '../../texts/texts.ts';
 import { useAct } from '../../ui/act.ts';
 import { Brand } from '../../ui/brand.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
+import { IssuerButtons } from './issuer-buttons.tsx';
+import { useIssuers } from './use-issuers.ts';
 
 /** The first page, and what an ended session asks for on top of any other. */
 export function SignIn() {
   const asksForCode = useSignal(false);
+  const stays = useSignal(keepsSession());
+  const { issuers, passwords } = useIssuers();
   const code = useRef<HTMLInputElement>(null);
   const { isActing, problem, act } = useAct();
   useLayoutEffect(() => {
-    document.title = `${texts.signIn.title} · ${texts.common.product}`;
+    document.title = 'Sign in · Mesh';
   }, []);
   useLayoutEffect(() => {
     if (asksForCode.value) code.current?.focus();
@@ -23,13 +27,14 @@ export function SignIn() {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const field = (name: string) => String(form.get(name) ?? '');
+    issuerProblem.value = undefined;
     return act(async () => {
       try {
         await signIn({
           username: field('username'),
           password: field('password'),
           otp: field('otp').trim(),
-          staySignedIn: form.has('stay'),
+          staySignedIn: stays.value,
         });
       } catch (error) {
         if (error instanceof Problem && error.code === 'otp_required' && !asksForCode.value) asksForCode.value = true;
@@ -37,43 +42,65 @@ export function SignIn() {
       }
     });
   };
+  const stay = (
+    <label class="row">
+      <input
+        name="stay"
+        type="checkbox"
+        checked={stays.value}
+        onChange={(event) => (stays.value = event.currentTarget.checked)}
+      />
+      Stay signed in on this browser
+    </label>
+  );
+  // post, so that a page without its script never puts a password into an address
+  const form = (
+    <form class="stack" method="post" onSubmit={submit}>
+      <label class="field">
+        User name
+        <input
+          name="username"
+          autocomplete="username"
+          autocapitalize="none"
+          spellcheck={false}
+          defaultValue={lastUser.value ?? ''}
+          required
+        />
+      </label>
+      <label class="field">
+        Password
+        <input name="password" type="password" autocomplete="current-password" required />
+      </label>
+      {asksForCode.value && (
+        <label class="field">
+          Code of your second factor, or a recovery code
+          <input name="otp" autocomplete="one-time-code" inputMode="text" spellcheck={false} ref={code} required />
+        </label>
+      )}
+      {passwords && stay}
+      <ProblemNotice problem={problem.value} />
+      <button type="submit" class="primary" disabled={isActing.value}>
+        Sign in
+      </button>
+    </form>
+  );
   return (
     <main class="alone">
       <Brand />
-      <h1>{texts.signIn.title}</h1>
-      {lastUser.value !== undefined && <p class="notice warn">{texts.signIn.again}</p>}
-      {/* post, so that a page without its script never puts a password into an address */}
-      <form class="stack" method="post" onSubmit={submit}>
-        <label class="field">
-          {texts.signIn.username}
-          <input
-            name="username"
-            autocomplete="username"
-            autocapitalize="none"
-            spellcheck={false}
-            defaultValue={lastUser.value ?? ''}
-            required
-          />
-        </label>
-        <label class="field">
-          {texts.signIn.password}
-          <input name="password" type="password" autocomplete="current-password" required />
-        </label>
-        {asksForCode.value && (
-          <label class="field">
-            {texts.signIn.otp}
-            <input name="otp" autocomplete="one-time-code" inputMode="text" spellcheck={false} ref={code} required />
-          </label>
-        )}
-        <label class="row">
-          <input name="stay" type="checkbox" defaultChecked={keepsSession()} />
-          {texts.signIn.stay}
-        </label>
-        <ProblemNotice problem={problem.value} />
-        <button type="submit" class="primary" disabled={isActing.value}>
-          {texts.signIn.submit}
-        </button>
-      </form>
+      <h1>Sign in</h1>
+      {lastUser.value !== undefined && (
+        <p class="notice warn">Your session ended. Sign in to go on; what you typed is still here.</p>
+      )}
+      <ProblemNotice problem={issuerProblem.value} />
+      {passwords && form}
+      {!passwords && stay}
+      <IssuerButtons issuers={issuers} stays={() => stays.value} />
+      {!passwords && (
+        <details>
+          <summary>Sign in with a password</summary>
+          {form}
+        </details>
+      )}
     </main>
   );
 }

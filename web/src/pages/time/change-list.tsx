@@ -1,17 +1,20 @@
 import type { ReadonlySignal } from '@preact/signals';
 import { useAgentNames } from '../../api/agents.ts';
+import { actorOf, actorText } from '../../design/actor.tsx';
 import { route, setQuery } from '../../route/route.ts';
-import { time } from '../../texts/time.ts';
 import { withAgentNamesIn } from '../../ui/agent-names.ts';
 import { Empty } from '../../ui/page.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { type Range, setRange } from '../../ui/range.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
-import { Time } from '../../ui/time.tsx';
+import { dayText, Time } from '../../ui/time.tsx';
 import { keyOf } from './change.ts';
-import { ChangeRow } from './change-row.tsx';
+import { BurstRow, ChangeRow } from './change-row.tsx';
 import { FILTERS, filterOf, useChanges, useNewer } from './changes.ts';
+import { type Day, daysOf } from './days.ts';
 import { Timeline } from './timeline.tsx';
+
+const KINDS = { MeshPeer: 'Peers', MeshPolicy: 'Policies', MeshNetwork: 'Networks', AgentIdentity: 'Agents' } as const;
 
 /** The changes of the range, newest first, and a slider over them. */
 export function ChangeList({ range }: { range: ReadonlySignal<Range | undefined> }) {
@@ -29,32 +32,35 @@ export function ChangeList({ range }: { range: ReadonlySignal<Range | undefined>
       <ReadResult of={agents.value} loading="" />
       {newer.isNewer.value && (
         <div class="notice" role="status">
-          <span>{time.newer}</span>
+          <span>The network has changed since this range ended.</span>
           <button type="button" class="link" onClick={() => setQuery({ to: new Date().toISOString() })}>
-            {time.showNewer}
+            Show up to now
           </button>
         </div>
       )}
       <ReadResult of={first.value}>{(answer) => answer && <Timeline answer={answer} changes={changes} />}</ReadResult>
       <p class="row" role="status">
-        {value && <strong>{time.count(value.total, isFiltered)}</strong>}
+        {value && (
+          <strong>
+            {value.total === 1 ? '1 change' : `${value.total} changes`}
+            {isFiltered ? '' : ' of peers, policies, networks and agents'}
+          </strong>
+        )}
         {value?.known_since && (
           <span class="dim">
-            {time.knownSince} <Time at={value.known_since} />
+            The history begins <Time at={value.known_since} />
           </span>
         )}
       </p>
       {value?.total === 0 && <Nothing isFiltered={isFiltered} />}
-      <ol class="changes">
-        {changes.map((change) => (
-          <ChangeRow key={keyOf(change)} change={change} isChosen={change.at === at} />
-        ))}
-      </ol>
+      {daysOf(changes, dayText).map((day) => (
+        <DayOfChanges key={day.at} day={day} at={at} />
+      ))}
       <ProblemNotice problem={earlier.problem.value} />
       {next.value && (
         <div class="row">
           <button type="button" disabled={earlier.isActing.value} onClick={loadEarlier}>
-            {time.earlier}
+            Load earlier changes
           </button>
         </div>
       )}
@@ -62,22 +68,41 @@ export function ChangeList({ range }: { range: ReadonlySignal<Range | undefined>
   );
 }
 
+function DayOfChanges({ day, at }: { day: Day; at: string | null }) {
+  return (
+    <section class="day" aria-label={dayText(day.at)}>
+      <h2>
+        {dayText(day.at)} <span class="dim small">{day.count === 1 ? '1 change' : `${day.count} changes`}</span>
+      </h2>
+      <ol class="changes panel">
+        {day.rows.map((row) =>
+          'changes' in row ? (
+            <BurstRow key={`${row.what} ${row.changes[0].at}`} burst={row} at={at} />
+          ) : (
+            <ChangeRow key={keyOf(row)} change={row} isChosen={row.at === at} />
+          ),
+        )}
+      </ol>
+    </section>
+  );
+}
+
 function Nothing({ isFiltered }: { isFiltered: boolean }) {
   return (
     <Empty>
-      <p>{isFiltered ? time.emptyFilter : time.empty}</p>
+      <p>{isFiltered ? 'No change in this range matches the filter.' : 'Nothing changed in this range.'}</p>
       <div class="row">
         {isFiltered && (
           <button type="button" onClick={clearFilter}>
-            {time.clear}
+            Clear filter
           </button>
         )}
-        <span>{time.emptyNext}</span>
+        <span>Look further back:</span>
         <button type="button" onClick={() => setRange('week')}>
-          {time.quick.week}
+          Last 7 days
         </button>
         <button type="button" onClick={() => setRange('month')}>
-          {time.quick.month}
+          Last 30 days
         </button>
       </div>
     </Empty>
@@ -92,12 +117,12 @@ function clearFilter(): void {
 function Filters({ actors }: { actors: readonly string[] }) {
   const { kind, name, actor } = filterOf(route.value.query);
   return (
-    <form class="row filters" aria-label={time.filter} onSubmit={(event) => event.preventDefault()}>
+    <form class="row filters" aria-label="Filter" onSubmit={(event) => event.preventDefault()}>
       <label class="field">
-        {time.kind}
+        Kind
         <select value={kind ?? ''} onChange={({ currentTarget }) => setQuery({ kind: currentTarget.value })}>
-          <option value="">{time.anyKind}</option>
-          {Object.entries(time.kinds).map(([value, text]) => (
+          <option value="">All kinds</option>
+          {Object.entries(KINDS).map(([value, text]) => (
             <option key={value} value={value}>
               {text}
             </option>
@@ -105,7 +130,7 @@ function Filters({ actors }: { actors: readonly string[] }) {
         </select>
       </label>
       <label class="field">
-        {time.name}
+        Resource name
         <input
           type="search"
           value={name ?? ''}
@@ -113,22 +138,22 @@ function Filters({ actors }: { actors: readonly string[] }) {
         />
       </label>
       <label class="field">
-        {time.actor}
+        Changed by
         <input
           type="search"
           list="actors"
           value={actor ?? ''}
-          onChange={({ currentTarget }) => setQuery({ actor: currentTarget.value.trim() })}
+          onChange={({ currentTarget }) => setQuery({ actor: actorOf(currentTarget.value.trim()) })}
         />
       </label>
       <datalist id="actors">
         {actors.map((one) => (
-          <option key={one} value={one} />
+          <option key={one} value={actorText(one)} />
         ))}
       </datalist>
       {(kind || name || actor) && (
         <button type="button" class="quiet" onClick={clearFilter}>
-          {time.clear}
+          Clear filter
         </button>
       )}
     </form>

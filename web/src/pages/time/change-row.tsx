@@ -1,74 +1,85 @@
+import { Actor, actorText } from '../../design/actor.tsx';
+import { To } from '../../design/to.tsx';
+import { type EffectSide, EffectWord } from '../../effect/effect-section.tsx';
 import { mayPutBack, putBackTarget } from '../../effect/put-back.ts';
+import { pairsText } from '../../reach/ports.ts';
 import { linkTo, setQuery } from '../../route/route.ts';
-import { texts } from '../../texts/texts.ts';
-import { time } from '../../texts/time.ts';
 import { justBefore } from '../../time/moment.ts';
 import { Sentence } from '../../ui/sentence.tsx';
-import { exactTime, Time } from '../../ui/time.tsx';
+import { dayClock, exactTime } from '../../ui/time.tsx';
 import { type Change, type ChangeEffect, canPutBack, isWithoutEffect, reasonText, whatText } from './change.ts';
+import type { Burst } from './days.ts';
+import './change-row.css';
 
-/** One change: when, who, why, what it opened and closed, and what can be done from here. */
+type EffectRow = ChangeEffect['opened'][number];
+
+/** A change in one line: time, title, effect and actor; the rest on demand. */
 export function ChangeRow({ change, isChosen }: { change: Change; isChosen: boolean }) {
   const { at, revision, actor, reason, reviewed_by: reviewer, workflow_id: workflow, effect } = change;
   const what = whatText(change);
   return (
-    <li class={`panel change ${isChosen ? 'chosen' : ''}`} aria-current={isChosen ? 'true' : undefined}>
-      <div class="row">
-        <h2 class="break">{what}</h2>
-        <span class="push dim small">
-          <Time at={at} />
-        </span>
-      </div>
-      <p class="row small">
-        {actor === null ? (
-          <span class="dim">{time.byTime}</span>
-        ) : (
-          <button type="button" class="link small" title={time.onlyBy(actor)} onClick={() => setQuery({ actor })}>
-            {actor}
-          </button>
-        )}
-        {reason && (
-          <span class="break">
-            “<Sentence text={reasonText(reason, workflow)} />”
-          </span>
-        )}
-        {reviewer && <span class="break">{time.approvedBy(reviewer)}</span>}
-        {workflow && <a href={linkTo('review', [workflow])}>{time.review}</a>}
-        {revision !== null && <span class="dim">{time.revision(revision)}</span>}
-      </p>
-      <EffectLines effect={effect} />
-      <div class="row">
+    <li class={`change-row ${isChosen ? 'chosen' : ''}`} aria-current={isChosen ? 'true' : undefined}>
+      <details open={isChosen}>
+        <summary>
+          <time class="dim" dateTime={at} title={exactTime(at)}>
+            {dayClock(at)}
+          </time>
+          <h3 title={what}>{what}</h3>
+          <EffectInLine effect={effect} />
+          {actor === null ? <span class="dim">expiry</span> : <Actor actor={actor} />}
+        </summary>
+        <div class="change-details stack-small">
+          <EffectLines effect={effect} />
+          {reason && (
+            <p class="break">
+              “<Sentence text={reasonText(reason, workflow)} />”
+            </p>
+          )}
+          <p class="row small">
+            {reviewer && <span class="break">Approved by {actorText(reviewer)}</span>}
+            {workflow && <a href={linkTo('review', [workflow])}>Approval</a>}
+            {actor !== null && (
+              <button type="button" class="link small" onClick={() => setQuery({ actor })}>
+                Only changes by {actorText(actor)}
+              </button>
+            )}
+            {revision !== null && <span class="dim">Revision {revision}</span>}
+            <button type="button" class="link small" onClick={() => setQuery({ at: justBefore(at) })}>
+              Just before
+            </button>
+            <button
+              type="button"
+              class="link small"
+              onClick={() => setQuery({ from: justBefore(at), view: 'compare' })}
+            >
+              Compare from here
+            </button>
+            <button type="button" class="link small" onClick={() => setQuery({ to: at, view: 'compare' })}>
+              Compare to here
+            </button>
+          </p>
+        </div>
+      </details>
+      <div class="change-actions">
         <button
           type="button"
+          class="quiet"
           aria-pressed={isChosen}
-          aria-label={`${time.at}: ${what}, ${exactTime(at)}`}
+          aria-label={`View this moment: ${what}, ${exactTime(at)}`}
           onClick={() => setQuery({ at })}
         >
-          {time.at}
+          View this moment
         </button>
-        {isChosen && (
-          <>
-            <button type="button" class="quiet" onClick={() => setQuery({ at: justBefore(at) })}>
-              {time.before}
-            </button>
-            <button type="button" class="quiet" onClick={() => setQuery({ from: justBefore(at), view: 'compare' })}>
-              {time.compareFrom}
-            </button>
-            <button type="button" class="quiet" onClick={() => setQuery({ to: at, view: 'compare' })}>
-              {time.compareTo}
-            </button>
-          </>
-        )}
         {revision !== null && canPutBack(change) && mayPutBack() && (
           <button
             type="button"
-            class="push"
-            aria-label={`${time.undo}: ${what}`}
+            class="quiet"
+            aria-label={`Revert: ${what}`}
             onClick={() => {
               putBackTarget.value = { undo_revision: revision };
             }}
           >
-            {time.undo}
+            Revert
           </button>
         )}
       </div>
@@ -76,42 +87,86 @@ export function ChangeRow({ change, isChosen }: { change: Change; isChosen: bool
   );
 }
 
+/** Many changes of a kind in one line, each of them on demand. */
+export function BurstRow({ burst: { what, changes }, at }: { burst: Burst; at: string | null }) {
+  const [newest] = changes;
+  const oldest = changes.at(-1) ?? newest;
+  const names = changes.flatMap(({ resources }) => resources.map(({ name }) => name)).toReversed();
+  const hasChosen = changes.some((change) => change.at === at);
+  return (
+    <li class="change-row burst">
+      <details open={hasChosen}>
+        <summary>
+          <time class="dim" dateTime={oldest.at} title={`${exactTime(oldest.at)} to ${exactTime(newest.at)}`}>
+            {dayClock(oldest.at)}
+          </time>
+          <h3>{what}</h3>
+          <span class="dim">{names.join(', ')}</span>
+          {newest.actor !== null && changes.every(({ actor }) => actor === newest.actor) && (
+            <Actor actor={newest.actor} />
+          )}
+        </summary>
+        <ol class="changes">
+          {changes.map((change) => (
+            <ChangeRow key={change.at} change={change} isChosen={change.at === at} />
+          ))}
+        </ol>
+      </details>
+    </li>
+  );
+}
+
+/** The largest of what opens and closes, as far as a line has room. */
+export function EffectInLine({ effect }: { effect: ChangeEffect | null }) {
+  if (effect === null) return <span class="dim">effect unknown</span>;
+  if (isWithoutEffect(effect)) return <span class="dim">no connection changes</span>;
+  const { opened, closed, omitted } = effect;
+  const [first] = opened.length > 0 ? opened : closed;
+  const more = opened.length + closed.length + omitted - 1;
+  return (
+    <span class="effect-line">
+      {first && <ConnectionLine kind={opened.length > 0 ? 'opens' : 'closes'} row={first} />}
+      {more > 0 && <span class="dim">+{more}</span>}
+    </span>
+  );
+}
+
 function EffectLines({ effect }: { effect: ChangeEffect | null }) {
-  if (effect === null) return <p class="dim">{time.unknownEffect}</p>;
-  if (isWithoutEffect(effect)) return <p class="dim">{time.noEffect}</p>;
+  if (effect === null) return <p class="dim">Which connections it opened and closed is not known.</p>;
+  if (isWithoutEffect(effect)) return <p class="dim">It opened and closed no connections.</p>;
   const { opened, closed, omitted, outside_compared: isCompared } = effect;
   return (
     <ul class="effect-lines">
       {opened.map((row) => (
-        <Line key={`opens ${row.from} ${row.to} ${row.ports}`} kind="opens" row={row} />
+        <li key={`opens ${row.from} ${row.to} ${row.ports}`}>
+          <ConnectionLine kind="opens" row={row} />
+        </li>
       ))}
       {closed.map((row) => (
-        <Line key={`closes ${row.from} ${row.to} ${row.ports}`} kind="closes" row={row} />
+        <li key={`closes ${row.from} ${row.to} ${row.ports}`}>
+          <ConnectionLine kind="closes" row={row} />
+        </li>
       ))}
-      {omitted > 0 && <li class="dim">{time.omitted(omitted)}</li>}
-      {!isCompared && <li class="dim">{time.outsideUnknown}</li>}
+      {omitted > 0 && (
+        <li class="dim">
+          and {omitted} more {omitted === 1 ? 'kind' : 'kinds'} of connections
+        </li>
+      )}
+      {!isCompared && <li class="dim">There were too many addresses outside to compare.</li>}
     </ul>
   );
 }
 
-function Line({
-  kind,
-  row: { from, to, ports, pairs },
-}: {
-  kind: 'opens' | 'closes';
-  row: ChangeEffect['opened'][number];
-}) {
+function ConnectionLine({ kind, row: { from, to, ports, pairs } }: { kind: EffectSide; row: EffectRow }) {
   return (
-    <li class={kind}>
+    <span class={`effect-line ${kind}`}>
       <strong>
-        <span aria-hidden="true">{kind === 'opens' ? '▶' : '▷̸'}</span> {texts.effect[kind]}
-      </strong>
-      <span class="break">
-        {from} <span aria-hidden="true">→</span>
-        <span class="visually-hidden">{texts.effect.to}</span> {to}
-      </span>
-      <code>{ports}</code>
-      <span class="dim small">{time.pairs(pairs)}</span>
-    </li>
+        <EffectWord kind={kind} />
+      </strong>{' '}
+      <span class="ends" title={`${from} to ${to}`}>
+        {from} <To /> {to}
+      </span>{' '}
+      <code>{ports}</code> <span class="dim small">{pairsText(pairs)}</span>
+    </span>
   );
 }

@@ -1,6 +1,5 @@
 import type { components } from '../../api/schema.d.ts';
 import { rangeText } from '../../reach/ports.ts';
-import { time } from '../../texts/time.ts';
 
 export type Change = components['schemas']['Change'];
 export type ChangeEffect = NonNullable<Change['effect']>;
@@ -16,19 +15,20 @@ export function reasonText(reason: string, workflow: string | null): string {
 }
 
 const NAMED = 3;
+const KIND_WORDS = { MeshPeer: 'peer', MeshPolicy: 'policy', MeshNetwork: 'network', AgentIdentity: 'agent' } as const;
 
 /** As `policy web-to-db created, peer web-1 changed and 3 more`. */
 export function whatText({ resources }: Pick<Change, 'resources'>): string {
   const named = resources
     .slice(0, NAMED)
-    .map(({ type, kind, name }) => `${time.kindOne[kind]} ${name} ${time.types[type]}`)
+    .map(({ type, kind, name }) => `${KIND_WORDS[kind]} ${name} ${type === 'updated' ? 'changed' : type}`)
     .join(', ');
-  return resources.length > NAMED ? `${named} ${time.moreOf(resources.length - NAMED)}` : named;
+  return resources.length > NAMED ? `${named} and ${resources.length - NAMED} more` : named;
 }
 
 /** In a few words, for the slider. */
 export function titleText(change: Change): string {
-  return `${whatText(change)}, ${change.actor ?? time.byTime}`;
+  return `${whatText(change)}, ${change.actor ?? 'expired'}`;
 }
 
 /** Whether a plan could take something of it back: policies, networks, and labels and networks of peers. */
@@ -62,9 +62,9 @@ function isWhole({ from, to }: PortRange): boolean {
 
 /** As `TCP 5432, UDP 53-54`. */
 export function portsText(ports: Ports): string {
-  if (ports === 'ALL') return time.everything;
-  if (ports.length === 0) return time.nothing;
+  if (ports === 'ALL') return 'everything';
+  if (ports.length === 0) return 'nothing';
   if (ALL_PROTOCOLS.every((protocol) => ports.some((one) => one.protocol === protocol && isWhole(one))))
-    return time.everything;
+    return 'everything';
   return ports.map(({ protocol, from, to }) => rangeText(protocol, from, to)).join(', ');
 }

@@ -7,7 +7,8 @@ import { useAct } from '../../ui/act.ts';
 import type { Range } from '../../ui/range.tsx';
 import type { Change } from './change.ts';
 
-const PAGE = 20;
+/** As many as one answer has: bursts of them become one line. */
+const PAGE = 50;
 const KINDS = ['MeshPeer', 'MeshPolicy', 'MeshNetwork', 'AgentIdentity'] as const;
 export type ChangedKind = (typeof KINDS)[number];
 export const FILTERS = ['kind', 'name', 'actor'] as const;

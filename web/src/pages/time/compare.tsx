@@ -6,9 +6,8 @@ import { useLoaded } from '../../api/load.ts';
 import { Problem } from '../../api/problem.ts';
 import type { components } from '../../api/schema.d.ts';
 import { workspaceId } from '../../api/workspace.ts';
+import { To } from '../../design/to.tsx';
 import { linkTo } from '../../route/route.ts';
-import { texts } from '../../texts/texts.ts';
-import { time } from '../../texts/time.ts';
 import { useAct } from '../../ui/act.ts';
 import { withAgentNamesIn } from '../../ui/agent-names.ts';
 import { ProblemNotice } from '../../ui/problem.tsx';
@@ -21,6 +20,12 @@ type Diff = components['schemas']['DiffSnapshotsResponse'];
 type Group = Diff['groups'][number];
 type Commit = Diff['commits'][number];
 type Changes = Group['changes'];
+
+const SIDES = [
+  { side: 'opens', type: 'added', mark: '▶', title: 'Opens' },
+  { side: 'closes', type: 'removed', mark: '▷̸', title: 'Closes' },
+  { side: 'differs', type: 'changed', mark: '◇', title: 'Other ports' },
+] as const;
 
 /** What is different at the end of the range from its beginning, and which changes did it. */
 export function Compare({ range }: { range: ReadonlySignal<Range | undefined> }) {
@@ -45,7 +50,7 @@ export function Compare({ range }: { range: ReadonlySignal<Range | undefined> })
   if (!diff) {
     return (
       <>
-        <p class="dim">{time.compareWhy}</p>
+        <p class="dim">Differences between the start and the end of the range, and the changes that caused them.</p>
         <ReadResult of={first.value} />
       </>
     );
@@ -60,21 +65,20 @@ export function Compare({ range }: { range: ReadonlySignal<Range | undefined> })
       const page = await read(cursor);
       if (asked.value === before) later.value = [...later.value, page];
     });
-  const sides = { opens: 'added', closes: 'removed', differs: 'changed' } as const;
   return (
     <div class="stack compare">
-      <p class="dim">{time.compareWhy}</p>
+      <p class="dim">Differences between the start and the end of the range, and the changes that caused them.</p>
       <p>
         {exactTime(diff.from.captured_at)} <span aria-hidden="true">→</span> {exactTime(diff.to.captured_at)}
       </p>
       <ReadResult of={first.value} />
       <ReadResult of={agents.value} loading="" />
       {range.value && diff.from.captured_at > range.value.from && (
-        <p class="notice">{time.comparedSince(exactTime(diff.from.captured_at))}</p>
+        <p class="notice">The range begins before the history. Compared from {exactTime(diff.from.captured_at)}.</p>
       )}
-      {groups.length === 0 && <p>{time.compareSame}</p>}
-      {!diff.outside_compared && <p class="dim">{time.outsideUnknown}</p>}
-      <Lines title={time.exposure} isGrave>
+      {groups.length === 0 && <p>Reachability is the same at both ends.</p>}
+      {!diff.outside_compared && <p class="dim">Too many outside addresses to compare.</p>}
+      <Lines title="Newly open to everyone or from outside" isGrave>
         {diff.exposure.map(({ src, dst, opened, changes }) => (
           <li key={JSON.stringify([src, dst, opened])} class="break">
             {src.join(', ')} <span aria-hidden="true">→</span> {dst.join(', ')} <code>{portsText(opened)}</code>{' '}
@@ -82,14 +86,13 @@ export function Compare({ range }: { range: ReadonlySignal<Range | undefined> })
           </li>
         ))}
       </Lines>
-      {(['opens', 'closes', 'differs'] as const).map((side) => {
-        const own = groups.filter(({ type }) => type === sides[side]);
+      {SIDES.map(({ side, type, mark, title }) => {
+        const own = groups.filter((group) => group.type === type);
         if (own.length === 0) return null;
         return (
           <section key={side} class={`effect ${side}`}>
             <h2>
-              <span aria-hidden="true">{side === 'opens' ? '▶' : side === 'closes' ? '▷̸' : '◇'}</span>{' '}
-              {time[side](own.length)}
+              <span aria-hidden="true">{mark}</span> {title} ({own.length})
             </h2>
             <ul>
               {own.map((group) => (
@@ -107,18 +110,18 @@ export function Compare({ range }: { range: ReadonlySignal<Range | undefined> })
       {cursor && (
         <div class="row">
           <button type="button" disabled={more.isActing.value} onClick={loadMore}>
-            {time.moreGroups}
+            Load more connections
           </button>
         </div>
       )}
-      <Lines title={time.assertions}>
+      <Lines title="Assertions that flipped">
         {diff.assertions.map(({ assertion, text, old, new: now, detail }) => (
           <li key={assertion} class="break">
-            <strong>{assertion}</strong> {text}: {time[old]} <span aria-hidden="true">→</span> {time[now]}. {detail}
+            <strong>{assertion}</strong> {text}: {old} <span aria-hidden="true">→</span> {now}. {detail}
           </li>
         ))}
       </Lines>
-      <Lines title={time.controls}>
+      <Lines title="Controls that flipped">
         {diff.controls.map(({ framework, control, title, from, to, evidence }) => (
           <li key={`${framework} ${control}`} class="break">
             <strong>
@@ -128,18 +131,18 @@ export function Compare({ range }: { range: ReadonlySignal<Range | undefined> })
           </li>
         ))}
       </Lines>
-      <Lines title={time.resources}>
+      <Lines title="Created, deleted and changed">
         {[
-          ...diff.added.map((one) => [one, time.resourceAdded] as const),
-          ...diff.removed.map((one) => [one, time.resourceRemoved] as const),
-          ...diff.changed.map((one) => [one, `${time.resourceChanged}: ${pathsOf(one)}`] as const),
+          ...diff.added.map((one) => [one, 'created'] as const),
+          ...diff.removed.map((one) => [one, 'deleted'] as const),
+          ...diff.changed.map((one) => [one, `changed: ${pathsOf(one)}`] as const),
         ].map(([{ kind, name }, what]) => (
           <li key={`${kind} ${name} ${what}`} class="break">
             {kind} <strong>{name}</strong> {what}
           </li>
         ))}
       </Lines>
-      <Lines title={time.presence}>
+      <Lines title="Came online or went offline">
         {diff.presence.map(({ peer, old, new: now }) => (
           <li key={peer} class="break">
             <strong>{peer}</strong> {old} <span aria-hidden="true">→</span> {now}
@@ -165,9 +168,7 @@ const MAX_PATHS = 4;
 
 function pathsOf({ changes }: Diff['changed'][number]): string {
   const paths = changes.slice(0, MAX_PATHS).map(({ path }) => path.slice(1));
-  return changes.length > MAX_PATHS
-    ? `${paths.join(', ')} ${time.moreOf(changes.length - MAX_PATHS)}`
-    : paths.join(', ');
+  return changes.length > MAX_PATHS ? `${paths.join(', ')} and ${changes.length - MAX_PATHS} more` : paths.join(', ');
 }
 
 function GroupLine({ group, commits }: { group: Group; commits: ReadonlyMap<number, Commit> }) {
@@ -176,11 +177,10 @@ function GroupLine({ group, commits }: { group: Group; commits: ReadonlyMap<numb
   return (
     <li>
       <span class="break">
-        {src.join(', ')} <span aria-hidden="true">→</span>
-        <span class="visually-hidden">{texts.effect.to}</span> {dst.join(', ')}
+        {src.join(', ')} <To /> {dst.join(', ')}
       </span>
       <code>{isChanged ? `${portsText(old)} → ${portsText(now)}` : portsText(type === 'added' ? now : old)}</code>
-      <span class="dim small">{time.pairs(pairs)}</span>
+      <span class="dim small">{pairs === 1 ? '1 pair' : `${pairs} pairs`}</span>
       <span class="cause small break">
         <Causes changes={changes} commits={commits} isTogether={together} />
       </span>
@@ -198,12 +198,12 @@ function Causes({
   commits: ReadonlyMap<number, Commit>;
   isTogether?: boolean;
 }) {
-  if (changes.length === 0) return <span class="dim">{time.noCause}</span>;
+  if (changes.length === 0) return <span class="dim">an unknown cause</span>;
   const revisions = [...new Set(changes.flatMap((one) => one.revisions))];
   const isByTime = changes.some((one) => one.time);
   return (
     <>
-      {time.because}{' '}
+      because of{' '}
       {revisions.map((revision, index) => {
         const commit = commits.get(revision);
         return (
@@ -213,20 +213,20 @@ function Causes({
           </>
         );
       })}
-      {isByTime && `${revisions.length > 0 ? ', ' : ''}${time.timeAlone}`}
-      {isTogether && ` ${time.together}`}
+      {isByTime && `${revisions.length > 0 ? ', ' : ''}expiry`}
+      {isTogether && ` together`}
     </>
   );
 }
 
 function CauseLink({ revision, commit }: { revision: number; commit: Commit | undefined }) {
-  if (!commit) return <>{time.revision(revision)}</>;
+  if (!commit) return <>Revision {revision}</>;
   const { at, actor, reason, workflow_id: workflow, reviewed_by: reviewer } = commit;
   const href = workflow ? linkTo('review', [workflow]) : linkTo('time', [], { at });
   return (
     <>
-      <a href={href}>{reasonText(reason, workflow) || time.revision(revision)}</a> ({actor}
-      {reviewer ? `, ${time.approvedBy(reviewer)}` : ''}, <Time at={at} />)
+      <a href={href}>{reasonText(reason, workflow) || `Revision ${revision}`}</a> ({actor}
+      {reviewer ? `, approved by ${reviewer}` : ''}, <Time at={at} />)
     </>
   );
 }

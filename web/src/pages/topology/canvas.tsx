@@ -1,6 +1,5 @@
 import { type ReadonlySignal, type Signal, useSignal, useSignalEffect } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { topology as labels } from '../../texts/topology.ts';
 import { coloursAt, onThemeChange } from './colours.ts';
 import { draw } from './draw.ts';
 import type { Marked, Picture, View } from './picture.ts';
@@ -13,6 +12,8 @@ interface Props {
   /** Undefined until the picture was fitted. */
   readonly view: Signal<View | undefined>;
   readonly pick: (hit: Hit | undefined) => void;
+  /** Called when another node or edge is below the pointer, or none. */
+  readonly point: (hit: Hit | undefined) => void;
   readonly move: (key: string, place: Place) => void;
   /** Something is read or placed anew. */
   readonly isBusy: boolean;
@@ -24,7 +25,7 @@ const STEP = 1.3;
 const STILL = 4;
 
 /** The picture: drag to pan, wheel or two fingers to zoom, drag what stands there to move it. */
-export function Canvas({ picture, marked, view, pick, move, isBusy, label }: Props) {
+export function Canvas({ picture, marked, view, pick, point, move, isBusy, label }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const size = useSignal({ width: 0, height: 0 });
   const theme = useSignal(0);
@@ -50,7 +51,7 @@ export function Canvas({ picture, marked, view, pick, move, isBusy, label }: Pro
     if (picture.value && width > 0 && !view.value) view.value = fitted(picture.value, width, height);
   });
   useFrames(canvas, { picture, marked, view, size, theme });
-  useGestures(canvas, { picture, view, pick, move });
+  useGestures(canvas, { picture, view, pick, point, move });
   const zoom = (factor: number) => {
     const { width, height } = size.peek();
     if (view.value) view.value = zoomed(view.value, factor, { x: width / 2, y: height / 2 });
@@ -59,14 +60,14 @@ export function Canvas({ picture, marked, view, pick, move, isBusy, label }: Pro
     <div class="picture">
       <canvas ref={canvas} role="img" aria-label={label} aria-busy={isBusy} />
       <div class="picture-controls">
-        <button type="button" aria-label={labels.zoomIn} onClick={() => zoom(STEP)}>
+        <button type="button" aria-label="Zoom in" onClick={() => zoom(STEP)}>
           +
         </button>
-        <button type="button" aria-label={labels.zoomOut} onClick={() => zoom(1 / STEP)}>
+        <button type="button" aria-label="Zoom out" onClick={() => zoom(1 / STEP)}>
           −
         </button>
         <button type="button" onClick={() => (view.value = undefined)}>
-          {labels.fit}
+          Fit
         </button>
       </div>
     </div>
@@ -102,7 +103,7 @@ function useFrames(canvas: { current: HTMLCanvasElement | null }, { picture, mar
   useLayoutEffect(() => () => cancelAnimationFrame(frame.current), []);
 }
 
-type Gestured = Pick<Props, 'picture' | 'view' | 'pick' | 'move'>;
+type Gestured = Pick<Props, 'picture' | 'view' | 'pick' | 'point' | 'move'>;
 
 function useGestures(canvas: { current: HTMLCanvasElement | null }, props: Gestured): void {
   const latest = useRef(props);
@@ -112,10 +113,17 @@ function useGestures(canvas: { current: HTMLCanvasElement | null }, props: Gestu
     if (!element) return undefined;
     const pointers = new Map<number, Place>();
     let [hasMoved, held] = [false, undefined as string | undefined];
+    let pointed: string | undefined;
     const at = ({ offsetX: x, offsetY: y }: PointerEvent | WheelEvent): Place => ({ x, y });
     const hit = (place: Place) => {
       const { picture, view } = latest.current;
       return picture.value && view.value ? hitAt(picture.value, view.value, place) : undefined;
+    };
+    const point = (found: Hit | undefined) => {
+      const key = found && ('node' in found ? found.node.key : found.edge.key);
+      if (key === pointed) return;
+      pointed = key;
+      latest.current.point(found);
     };
     const down = (event: PointerEvent) => {
       element.setPointerCapture(event.pointerId);
@@ -128,7 +136,9 @@ function useGestures(canvas: { current: HTMLCanvasElement | null }, props: Gestu
       const before = pointers.get(event.pointerId);
       const now = at(event);
       if (!before || !view.value) {
-        element.style.cursor = hit(now) ? 'pointer' : 'grab';
+        const found = hit(now);
+        element.style.cursor = found ? 'pointer' : 'grab';
+        point(found);
         return;
       }
       const [dx, dy] = [now.x - before.x, now.y - before.y];
@@ -155,12 +165,15 @@ function useGestures(canvas: { current: HTMLCanvasElement | null }, props: Gestu
       const { view } = latest.current;
       if (view.value) view.value = zoomed(view.value, Math.exp(-event.deltaY / 400), at(event));
     };
+    const leave = () => point(undefined);
+    element.addEventListener('pointerleave', leave);
     element.addEventListener('pointerdown', down);
     element.addEventListener('pointermove', moved);
     element.addEventListener('pointerup', up);
     element.addEventListener('pointercancel', up);
     element.addEventListener('wheel', wheel, { passive: false });
     return () => {
+      element.removeEventListener('pointerleave', leave);
       element.removeEventListener('pointerdown', down);
       element.removeEventListener('pointermove', moved);
       element.removeEventListener('pointerup', up);

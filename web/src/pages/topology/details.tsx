@@ -1,11 +1,9 @@
+import { To } from '../../design/to.tsx';
 import { Answer } from '../../reach/answer.tsx';
 import { queryOf } from '../../reach/asked.ts';
 import { type Cell, keyOf, sizeOf } from '../../reach/groups.ts';
 import { countText, portsText } from '../../reach/ports.ts';
 import { linkTo, route, setQuery } from '../../route/route.ts';
-import { reachability as words } from '../../texts/reachability.ts';
-import { texts } from '../../texts/texts.ts';
-import { topology as labels } from '../../texts/topology.ts';
 import { type Edge, type Graph, type Node, pairKey } from './model.ts';
 import { PathMark } from './path-mark.tsx';
 
@@ -39,29 +37,31 @@ export function NodeDetails({ node, graph }: { node: Node; graph: Graph }) {
         <h2 class="break">{name}</h2>
         <span class="dim">
           {group.kind === 'peer'
-            ? texts.peers[group.online > 0 ? 'online' : 'offline']
-            : `${sizeOf(group)}${group.kind === 'outside' ? '' : `, ${words.online(group.online)}`}`}
+            ? group.online > 0
+              ? 'online'
+              : 'offline'
+            : `${sizeOf(group)}${group.kind === 'outside' ? '' : `, ${group.online} online`}`}
         </span>
       </div>
       <div class="row">
         {isGroup && (
           <button type="button" onClick={() => setQuery({ expand: keyOf(group), one: undefined, other: undefined })}>
-            {labels.expand(name)}
+            Show the peers of {name}
           </button>
         )}
-        {group.kind === 'peer' && <a href={linkTo('peers', [name])}>{labels.openPeer(name)}</a>}
-        {term && <a href={linkTo('reachability', [], queryOf({ dst: term }))}>{labels.whoReaches(name)}</a>}
+        {group.kind === 'peer' && <a href={linkTo('peers', [name])}>Open {name}</a>}
+        {term && <a href={linkTo('reachability', [], queryOf({ dst: term }))}>Who reaches {name}?</a>}
         <button type="button" class="quiet push" onClick={() => pick(undefined)}>
-          {labels.unpick}
+          All groups and peers
         </button>
       </div>
       {within && (
         <p>
-          {labels.within}: <Ports cell={within} />
+          Among themselves: <Ports cell={within} />
         </p>
       )}
-      <Side title={labels.reaches} node={node} ends={reached.map(({ out, ...end }) => ({ ...end, cell: out }))} />
-      <Side title={labels.reachedBy} node={node} ends={reaching.map(({ into, ...end }) => ({ ...end, cell: into }))} />
+      <Side title="Reaches" node={node} ends={reached.map(({ out, ...end }) => ({ ...end, cell: out }))} />
+      <Side title="Reached by" node={node} ends={reaching.map(({ into, ...end }) => ({ ...end, cell: into }))} />
     </article>
   );
 }
@@ -76,7 +76,7 @@ function Side({ title, node, ends }: SideProps) {
   return (
     <section class="stack-small">
       <h3>{title}</h3>
-      {ends.length === 0 && <p class="dim">{labels.nothing}</p>}
+      {ends.length === 0 && <p class="dim">Nothing.</p>}
       <ul class="lines">
         {ends.map(({ edge, other, cell }) => (
           <li key={edge.key}>
@@ -98,7 +98,9 @@ function Ports({ cell }: { cell: Cell }) {
   return (
     <>
       <code>{portsText(cell.allowed, { most: 3, omitted: cell.omitted_ports })}</code>{' '}
-      <span class="dim small">{labels.pairs(countText(cell.open_pairs), countText(cell.pairs))}</span>
+      <span class="dim small">
+        {countText(cell.open_pairs)} of {countText(cell.pairs)} pairs
+      </span>
     </>
   );
 }
@@ -110,23 +112,32 @@ export function EdgeDetails({ edge, from }: { edge: Edge; from: Node | undefined
   const [a, b] = isTurned ? [edge.b, edge.a] : [edge.a, edge.b];
   const [there, back] = isTurned ? [edge.back, edge.there] : [edge.there, edge.back];
   const at = route.value.query.get('at');
-  const counts = paths && labels.pathCounts(paths.direct, paths.relayed, paths.failed);
+  const counts = paths && pathCounts(paths);
   return (
     <div class="stack" key={edge.key}>
       <div class="row">
         {!at && (
           <span class="row">
-            {labels.path}: <PathMark kind={edge.kind} /> <span class="dim small">{counts}</span>
+            Path: <PathMark kind={edge.kind} /> <span class="dim small">{counts}</span>
           </span>
         )}
         <button type="button" class="quiet push" onClick={() => pick(a.key)}>
-          {labels.both(a.name)}
+          Back to {a.name}
         </button>
       </div>
       <Direction from={a} to={b} cell={there} at={at} />
       <Direction from={b} to={a} cell={back} at={at} />
     </div>
   );
+}
+
+function pathCounts({ direct, relayed, failed }: NonNullable<Edge['paths']>): string {
+  const counts = [
+    [direct, 'direct'],
+    [relayed, 'relayed'],
+    [failed, 'without a path'],
+  ] as const;
+  return counts.flatMap(([count, what]) => (count > 0 ? [`${count} ${what}`] : [])).join(', ');
 }
 
 interface DirectionProps {
@@ -144,11 +155,10 @@ function Direction({ from, to, cell, at }: DirectionProps) {
   return (
     <section class="panel stack-small">
       <h2 class="break">
-        {from.name} <span aria-hidden="true">→</span>
-        <span class="visually-hidden">{texts.effect.to}</span> {to.name}
+        {from.name} <To /> {to.name}
       </h2>
-      <p>{cell ? <Ports cell={cell} /> : words.noGroups}</p>
-      <p class="dim small">{labels.noQuestion}</p>
+      <p>{cell ? <Ports cell={cell} /> : 'None of these pairs is reachable.'}</p>
+      <p class="dim small">No label names this group: show its peers to ask about them.</p>
     </section>
   );
 }

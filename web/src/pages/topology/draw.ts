@@ -1,5 +1,6 @@
 import type { Colours } from './colours.ts';
-import { endsOf } from './ends.ts';
+import { type Curve, curvesOf } from './curves.ts';
+import { hueColour } from './hues.ts';
 import { drawLabels } from './labels.ts';
 import { type Edge, type Graph, type Node, PATH_KINDS, type PathKind } from './model.ts';
 import type { Marked, Picture, View } from './picture.ts';
@@ -13,25 +14,29 @@ const DASHES: Readonly<Record<PathKind, readonly number[]>> = {
 };
 const WIDTHS: Readonly<Record<PathKind, number>> = { direct: 2, relayed: 2, failed: 2, none: 1 };
 const HEAD = 7;
+/** Of the colour of a group in its disc, so that the count in it is read in both themes. */
+const TINT = 0.25;
 
 export function pictureOf(graph: Graph, places: ReadonlyMap<string, Place>): Picture {
   const make = () => new Map(PATH_KINDS.map((kind) => [kind, new Path2D()] as const));
   const [lines, heads] = [make(), make()];
+  const curves = curvesOf(graph, places);
   for (const edge of graph.edges) {
     const [line, head] = [lines.get(edge.kind), heads.get(edge.kind)];
-    if (line && head) addEdge(edge, places, line, head);
+    if (line && head) addEdge(edge, curves, line, head);
   }
-  return { graph, places, lines, heads };
+  return { graph, places, curves, lines, heads };
 }
 
-function addEdge(edge: Edge, places: ReadonlyMap<string, Place>, line: Path2D, head: Path2D): void {
-  const ends = endsOf(edge, places);
-  if (!ends) return;
-  const [from, to] = ends;
+function addEdge(edge: Edge, curves: ReadonlyMap<string, Curve>, line: Path2D, head: Path2D): void {
+  const curve = curves.get(edge.key);
+  if (!curve) return;
+  const { from, to, control } = curve;
   line.moveTo(from.x, from.y);
-  line.lineTo(to.x, to.y);
-  if (edge.there) addHead(head, from, to);
-  if (edge.back) addHead(head, to, from);
+  if (control) line.quadraticCurveTo(control.x, control.y, to.x, to.y);
+  else line.lineTo(to.x, to.y);
+  if (edge.there) addHead(head, control ?? from, to);
+  if (edge.back) addHead(head, control ?? to, from);
 }
 
 /** A triangle that says in which direction connections are opened. */
@@ -46,7 +51,7 @@ function addHead(head: Path2D, from: Place, to: Place): void {
 
 export function draw(
   context: CanvasRenderingContext2D,
-  { graph, places, lines, heads }: Picture,
+  { graph, places, curves, lines, heads }: Picture,
   view: View,
   colours: Colours,
   marked: Marked,
@@ -77,7 +82,7 @@ export function draw(
   const strong = graph.edges.filter(({ key }) => marked.edges.has(key));
   for (const edge of strong) {
     const [line, head] = [new Path2D(), new Path2D()];
-    addEdge(edge, places, line, head);
+    addEdge(edge, curves, line, head);
     context.strokeStyle = colourOf(edge.kind, colours);
     context.fillStyle = context.strokeStyle;
     context.lineWidth = 2.5 / view.scale;
@@ -88,17 +93,17 @@ export function draw(
   }
   for (const node of graph.nodes) drawNode(context, node, places.get(node.key), view, colours, marked);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  drawLabels(context, { graph, places }, view, colours, marked);
+  drawLabels(context, { graph, places, curves }, view, colours, marked);
 }
 
 export function colourOf(kind: PathKind, colours: Colours): string {
   return { direct: colours.ok, relayed: colours.warn, failed: colours.danger, none: colours['line-strong'] }[kind];
 }
 
-/** A disc for peers, a square for what is outside, a dashed rim for those that no label names. */
+/** A disc for peers in the colour of their group, a square for what is outside, a dashed rim for those that no label names. */
 function drawNode(
   context: CanvasRenderingContext2D,
-  { key, group, radius }: Node,
+  { key, group, radius, hue }: Node,
   place: Place | undefined,
   { scale }: View,
   colours: Colours,
@@ -111,8 +116,15 @@ function drawNode(
   else context.arc(place.x, place.y, radius, 0, 2 * Math.PI);
   context.fillStyle = isMarked ? colours['accent-low'] : colours.surface;
   context.fill();
-  context.lineWidth = (isMarked ? 3 : 1.5) / scale;
-  context.strokeStyle = isMarked ? colours.accent : colours['text-dim'];
+  const own = hue === undefined ? colours['text-dim'] : hueColour(hue);
+  if (!isMarked && hue !== undefined) {
+    context.globalAlpha = TINT;
+    context.fillStyle = own;
+    context.fill();
+    context.globalAlpha = 1;
+  }
+  context.lineWidth = (isMarked ? 3 : 2) / scale;
+  context.strokeStyle = isMarked ? colours.accent : own;
   if (group.kind === 'unlabelled' || group.kind === 'rest') context.setLineDash([4 / scale, 3 / scale]);
   context.stroke();
   context.setLineDash([]);

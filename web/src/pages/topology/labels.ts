@@ -1,6 +1,6 @@
 import { countText, portsText } from '../../reach/ports.ts';
 import type { Colours } from './colours.ts';
-import { endsOf } from './ends.ts';
+import { pointAt } from './curves.ts';
 import type { Edge, Node } from './model.ts';
 import type { Marked, Picture, View } from './picture.ts';
 
@@ -13,12 +13,12 @@ const HEIGHT = 16;
 const LONGEST = 24;
 
 type Box = readonly [left: number, top: number, right: number, bottom: number];
-type Shown = Pick<Picture, 'graph' | 'places'>;
+type Shown = Pick<Picture, 'graph' | 'places' | 'curves'>;
 
 /** Names of nodes, then of lines where there is room: one that would cover another is left out. */
 export function drawLabels(
   context: CanvasRenderingContext2D,
-  { graph, places }: Shown,
+  { graph, places, curves }: Shown,
   view: View,
   colours: Colours,
   marked: Marked,
@@ -66,9 +66,9 @@ export function drawLabels(
     put(shortened(node.name), at.x, at.y + reach + HEIGHT / 2 + 2, colours.text);
   }
   for (const edge of labelled) {
-    const [from, to] = endsOf(edge, places) ?? [];
-    if (!from || !to) continue;
-    const [x, y] = [(from.x + to.x) / 2, (from.y + to.y) / 2];
+    const curve = curves.get(edge.key);
+    if (!curve) continue;
+    const { x, y } = pointAt(curve, 0.5);
     put(edgeText(edge), x * view.scale + view.x, y * view.scale + view.y, colours['text-dim']);
   }
 }

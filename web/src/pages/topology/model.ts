@@ -1,5 +1,6 @@
 import type { components } from '../../api/schema.d.ts';
-import { type Cell, type Group, keyOf, nameOf, type Summary, termOf } from '../../reach/groups.ts';
+import { type Cell, type Group, groupOf, keyOf, nameOf, type Summary, termOf } from '../../reach/groups.ts';
+import { huesOf } from './hues.ts';
 
 export type Paths = components['schemas']['GetPathSummaryResponse'];
 type PathCount = Paths['paths'][number];
@@ -17,6 +18,8 @@ export interface Node {
   readonly within: Cell | undefined;
   /** In units of the picture. */
   readonly radius: number;
+  /** The hue of its group, in degrees. */
+  readonly hue: number | undefined;
 }
 
 /** Between two nodes, in one direction or both. */
@@ -42,11 +45,21 @@ const MAX_EDGES = 2_000;
 const SMALLEST = 8;
 const LARGEST = 44;
 
-/** What is drawn of a summary, those edges with most pairs first. */
-export function graphOf(summary: Summary, paths: Paths | undefined, label: string | null): Graph {
+/**
+ * What is drawn of a summary, those edges with most pairs first.
+ *
+ * @param expanded key of the group whose peers stand alone
+ */
+export function graphOf(
+  summary: Summary,
+  paths: Paths | undefined,
+  label: string | null,
+  expanded: string | null = null,
+): Graph {
   const { groups, cells, by, omitted_cells: omitted } = summary;
   const most = Math.max(2, ...groups.map(({ peers }) => peers));
   const within = new Map(cells.filter(({ src, dst }) => src === dst).map((cell) => [cell.src, cell]));
+  const hues = huesOf([...groups, ...(expanded === null ? [] : [groupOf(expanded)])]);
   const nodes = groups.map(
     (group, place): Node => ({
       key: keyOf(group),
@@ -55,6 +68,7 @@ export function graphOf(summary: Summary, paths: Paths | undefined, label: strin
       term: termOf(group, by, label),
       within: within.get(place),
       radius: radiusOf(group, most),
+      hue: hues.get(group.kind === 'peer' && expanded !== null ? expanded : keyOf(group)),
     }),
   );
   const counts = new Map(

@@ -1,3 +1,4 @@
+import type { Curve } from './curves.ts';
 import type { Graph, PathKind } from './model.ts';
 import type { Place } from './places.ts';
 
@@ -10,11 +11,13 @@ export interface View extends Place {
 export interface Picture {
   readonly graph: Graph;
   readonly places: ReadonlyMap<string, Place>;
+  /** By the keys of edges. */
+  readonly curves: ReadonlyMap<string, Curve>;
   readonly lines: ReadonlyMap<PathKind, Path2D>;
   readonly heads: ReadonlyMap<PathKind, Path2D>;
 }
 
-/** What is picked, and so stands out. */
+/** What is picked or pointed at, and so stands out. */
 export interface Marked {
   readonly nodes: ReadonlySet<string>;
   readonly edges: ReadonlySet<string>;

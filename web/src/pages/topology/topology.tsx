@@ -2,9 +2,7 @@ import { useComputed, useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { GroupingFields } from '../../reach/grouping-fields.tsx';
 import { countText } from '../../reach/ports.ts';
-import { linkTo, route } from '../../route/route.ts';
-import { reachability as words } from '../../texts/reachability.ts';
-import { topology as labels } from '../../texts/topology.ts';
+import { linkTo, queryPart } from '../../route/route.ts';
 import { Empty, Page } from '../../ui/page.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { Canvas } from './canvas.tsx';
@@ -25,24 +23,31 @@ const NOTHING: Marked = { nodes: new Set(), edges: new Set() };
 export default function Topology() {
   const view = useSignal<View | undefined>(undefined);
   const { summary, paths, graph, picture, isBusy, move, placeAnew } = usePicture(view);
-  const marked = useComputed(() => (graph.value ? markedIn(graph.value) : NOTHING));
+  const pointed = useSignal<Hit | undefined>(undefined);
+  const marked = useComputed(() => {
+    if (!graph.value) return NOTHING;
+    return pointed.value ? marksOf(pointed.value, graph.value) : markedIn(graph.value);
+  });
+  const point = (hit: Hit | undefined) => {
+    pointed.value = hit;
+  };
   const { value } = summary.value;
   const shown = graph.value;
-  const isNarrowed = route.value.query.has('label');
+  const isNarrowed = queryPart('label') !== null;
   if (value && value.groups.length === 0 && !isNarrowed) {
     return (
-      <Page title={labels.title}>
+      <Page title="Topology">
         <Empty>
-          {words.empty}
+          No devices yet. Add one to see who may reach it.
           <a class="button primary" href={linkTo('join')}>
-            {words.addDevice}
+            Add a device
           </a>
         </Empty>
       </Page>
     );
   }
   return (
-    <Page title={labels.title}>
+    <Page title="Topology">
       <ReadResult of={summary.value} />
       {summary.value.value && <ReadResult of={paths.value} loading="" />}
       {value && shown && (
@@ -50,12 +55,14 @@ export default function Topology() {
           <GroupingFields summary={value} />
           <div class="row">
             <p>
-              {labels.drawn(countText(shown.edges.length))}{' '}
-              {shown.left > 0 && <strong>{labels.more(countText(shown.left))}</strong>}
-              {route.value.query.has('at') && labels.pathsNotThen}
+              {countText(shown.edges.length)} connections drawn.{' '}
+              {shown.left > 0 && (
+                <strong>{countText(shown.left)} more, narrow it: only those with most pairs are drawn. </strong>
+              )}
+              {queryPart('at') !== null && 'Paths are known of now alone.'}
             </p>
-            <button type="button" class="push" title={labels.anewWhy} onClick={placeAnew}>
-              {labels.anew}
+            <button type="button" class="push" title="Forgets where everything stood" onClick={placeAnew}>
+              Re-layout
             </button>
           </div>
           <div class="topology">
@@ -65,11 +72,12 @@ export default function Topology() {
                 marked={marked}
                 view={view}
                 pick={pickHit}
+                point={point}
                 move={move}
                 isBusy={isBusy.value}
-                label={labels.picture(shown.nodes.length, shown.edges.length)}
+                label={pictureText(shown)}
               />
-              <ul class="legend row small" aria-label={labels.legend}>
+              <ul class="row small" aria-label="Lines">
                 {LEGEND.map((kind) => (
                   <li key={kind}>
                     <PathMark kind={kind} />
@@ -77,7 +85,7 @@ export default function Topology() {
                 ))}
               </ul>
             </div>
-            <Beside graph={shown} />
+            <Beside graph={shown} point={point} />
           </div>
         </>
       )}
@@ -86,7 +94,7 @@ export default function Topology() {
 }
 
 /** The list, or what is picked. Keys go on here when it changes. */
-function Beside({ graph }: { graph: Graph }) {
+function Beside({ graph, point }: { graph: Graph; point: (hit: Hit | undefined) => void }) {
   const { node, edge } = pickedIn(graph);
   const picked = edge?.key ?? node?.key ?? '';
   const part = useRef<HTMLDivElement>(null);
@@ -102,7 +110,7 @@ function Beside({ graph }: { graph: Graph }) {
       ) : node ? (
         <NodeDetails node={node} graph={graph} />
       ) : (
-        <NodeList graph={graph} />
+        <NodeList graph={graph} point={point} />
       )}
     </div>
   );
@@ -117,8 +125,20 @@ function pickHit(hit: Hit | undefined): void {
 /** What is picked, and what it is connected with. */
 function markedIn(graph: Graph): Marked {
   const { node, edge } = pickedIn(graph);
-  if (edge) return { nodes: new Set([edge.a.key, edge.b.key]), edges: new Set([edge.key]) };
-  if (!node) return NOTHING;
-  const own = graph.edges.filter(({ a, b }) => a === node || b === node);
-  return { nodes: new Set([node.key]), edges: new Set(own.map(({ key }) => key)) };
+  if (edge) return marksOf({ edge }, graph);
+  return node ? marksOf({ node }, graph) : NOTHING;
+}
+
+/** A node with its edges, or an edge with its ends. */
+function marksOf(hit: Hit, { edges }: Graph): Marked {
+  if ('edge' in hit) return { nodes: new Set([hit.edge.a.key, hit.edge.b.key]), edges: new Set([hit.edge.key]) };
+  const { key } = hit.node;
+  const own = edges.filter(({ a, b }) => a.key === key || b.key === key);
+  return { nodes: new Set([key]), edges: new Set(own.map((edge) => edge.key)) };
+}
+
+function pictureText({ nodes, edges }: Graph): string {
+  const groups = nodes.length === 1 ? 'group or peer' : 'groups and peers';
+  const connections = edges.length === 1 ? 'connection' : 'connections';
+  return `${nodes.length} ${groups} and ${edges.length} ${connections} between them. The list beside the picture has all of it.`;
 }

@@ -5,7 +5,7 @@ import { type Loaded, useLoaded } from '../../api/load.ts';
 import { workspaceId } from '../../api/workspace.ts';
 import { groupingOf } from '../../reach/groups.ts';
 import { useSummary } from '../../reach/use-summary.ts';
-import { route } from '../../route/route.ts';
+import { queryPart, route } from '../../route/route.ts';
 import { pictureOf } from './draw.ts';
 import { layOut } from './layout.ts';
 import { type Graph, graphOf, type Paths } from './model.ts';
@@ -18,7 +18,7 @@ export function usePicture(view: Signal<View | undefined>) {
   const paths = usePaths();
   const graph = useComputed((): Graph | undefined => {
     const { value } = summary.value;
-    return value && graphOf(value, paths.value.value, route.value.query.get('label'));
+    return value && graphOf(value, paths.value.value, queryPart('label'), queryPart('expand'));
   });
   const picture = useSignal<Picture | undefined>(undefined);
   const again = useSignal(0);

@@ -1,16 +1,17 @@
-import { endsOf } from './ends.ts';
+import { distanceTo } from './curves.ts';
 import type { Edge, Node } from './model.ts';
 import type { Picture, View } from './picture.ts';
 import type { Place } from './places.ts';
 
 const LEAST = 0.05;
 const GREATEST = 4;
+const LARGEST_FIT = 2;
 /** CSS pixels around what is shown. */
 const MARGIN = 48;
 /** How near a line has to be pointed at, CSS pixels. */
 const NEAR = 6;
 
-/** Everything in sight, no larger than it is. */
+/** Everything in sight, at most twice as large as it is. */
 export function fitted({ graph, places }: Picture, width: number, height: number): View {
   const boxes = graph.nodes.flatMap(({ key, radius }) => {
     const place = places.get(key);
@@ -22,7 +23,7 @@ export function fitted({ graph, places }: Picture, width: number, height: number
   const [left, top] = [least(({ x, radius }) => x - radius), least(({ y, radius }) => y - radius)];
   const [right, bottom] = [-least(({ x, radius }) => -x - radius), -least(({ y, radius }) => -y - radius)];
   const room = Math.min((width - 2 * MARGIN) / (right - left), (height - 2 * MARGIN) / (bottom - top));
-  const scale = Math.min(1.25, Math.max(LEAST, room));
+  const scale = Math.min(LARGEST_FIT, Math.max(LEAST, room));
   return { x: (width - (left + right) * scale) / 2, y: (height - (top + bottom) * scale) / 2, scale };
 }
 
@@ -36,26 +37,20 @@ export function zoomed(view: View, factor: number, at: Place): View {
 export type Hit = { readonly node: Node } | { readonly edge: Edge };
 
 /** What stands at a point of the screen. */
-export function hitAt({ graph, places }: Picture, view: View, at: Place): Hit | undefined {
+export function hitAt({ graph, places, curves }: Picture, view: View, at: Place): Hit | undefined {
   const point = { x: (at.x - view.x) / view.scale, y: (at.y - view.y) / view.scale };
   const node = graph.nodes.findLast(({ key, radius }) => {
     const place = places.get(key);
     return place && Math.hypot(place.x - point.x, place.y - point.y) <= radius + NEAR / 2 / view.scale;
   });
   if (node) return { node };
-  const near = graph.edges.map((edge) => ({ edge, distance: distanceTo(endsOf(edge, places), point) * view.scale }));
+  const near = graph.edges.flatMap((edge) => {
+    const curve = curves.get(edge.key);
+    return curve ? [{ edge, distance: distanceTo(curve, point) * view.scale }] : [];
+  });
   const nearest = near.reduce((a, b) => (b.distance < a.distance ? b : a), {
     edge: undefined as Edge | undefined,
     distance: NEAR,
   });
   return nearest.edge && { edge: nearest.edge };
-}
-
-function distanceTo(ends: readonly [Place, Place] | undefined, { x, y }: Place): number {
-  if (!ends) return Number.POSITIVE_INFINITY;
-  const [a, b] = ends;
-  const [dx, dy] = [b.x - a.x, b.y - a.y];
-  const share = ((x - a.x) * dx + (y - a.y) * dy) / (dx * dx + dy * dy || 1);
-  const along = Math.min(1, Math.max(0, share));
-  return Math.hypot(a.x + along * dx - x, a.y + along * dy - y);
 }

@@ -1,19 +1,23 @@
+import { useSignal } from '@preact/signals';
 import { answer, api } from '../../../api/client.ts';
+import { FRAMEWORK_NAMES } from '../../../api/frameworks.ts';
 import { useLoaded } from '../../../api/load.ts';
+import { actorText } from '../../../design/actor.tsx';
 import { linkTo, route, setQuery } from '../../../route/route.ts';
-import { compliance as words } from '../../../texts/compliance.ts';
-import { FRAMEWORK_NAMES } from '../../../texts/frameworks.ts';
 import { CopyButton } from '../../../ui/copy.tsx';
 import { Facts } from '../../../ui/facts.tsx';
 import { Empty } from '../../../ui/page.tsx';
 import { ReadResult } from '../../../ui/read-result.tsx';
 import { exactTime, Time } from '../../../ui/time.tsx';
-import { OverallState } from '../control-state.tsx';
+import { CONTROL_STATES, OverallState } from '../control-state.tsx';
 import { dayOf } from '../days.ts';
 import type { Assessment, ControlStatus } from '../types.ts';
 import { Comparison } from './comparison.tsx';
 import { ControlView } from './control.tsx';
-import { Evidence } from './evidence.tsx';
+import { Evidence, EvidenceDownload } from './evidence.tsx';
+
+const counted = (pass: number, fail: number, unknown: number) =>
+  `${pass} ${pass === 1 ? 'control passes' : 'controls pass'}, ${fail} ${fail === 1 ? 'fails' : 'fail'}, ${unknown} ${unknown === 1 ? 'lacks' : 'lack'} evidence.`;
 
 /** What needs somebody first. */
 const ORDER: readonly ControlStatus[] = ['fail', 'insufficient_evidence', 'pass'];
@@ -30,23 +34,27 @@ export function AssessmentPage({ id }: { id: string }) {
 function Kept({ assessment: value }: Props) {
   const framework = FRAMEWORK_NAMES[value.canonical_framework];
   const { period_start: from, period_end: to } = value;
+  const archive = useSignal('mesh-compliance-evidence.zip');
   return (
     <article class="stack" aria-label={framework}>
       <p>
-        <a href={linkTo('compliance', ['assessments'], { framework: value.canonical_framework })}>{words.back}</a>
+        <a href={linkTo('compliance', ['assessments'], { framework: value.canonical_framework })}>All assessments</a>
       </p>
       <div class="row">
         <h2>
           {framework},{' '}
-          <span title={`${exactTime(from)}, ${exactTime(to)}`}>{words.periodOf(dayOf(from), dayOf(to))}</span>
+          <span title={`${exactTime(from)}, ${exactTime(to)}`}>
+            {dayOf(from)} to {dayOf(to)}
+          </span>
         </h2>
         <OverallState status={value.status} />
-        <strong>{words.percent(value.score)}</strong>
+        <strong>{value.score} %</strong>
+        <EvidenceDownload id={value.evidence_id} name={archive} />
       </div>
-      <p title={value.summary}>{words.counted(...countsOf(value))}</p>
+      <p title={value.summary}>{counted(...countsOf(value))}</p>
       {value.gaps.length > 0 && (
         <div class="notice warn">
-          <strong>{words.gaps}</strong>
+          <strong>Gaps in the evidence</strong>
           <ul>
             {value.gaps.map((gap) => (
               <li key={gap} class="break">
@@ -58,17 +66,17 @@ function Kept({ assessment: value }: Props) {
       )}
       <Facts
         facts={[
-          [words.scope, value.scope],
-          [words.made, [<Time key="made" at={value.generated_at} />, ` ${words.madeBy} ${value.generated_by}`]],
+          ['Scope', value.scope],
+          ['Created', [<Time key="made" at={value.generated_at} />, ` by ${actorText(value.generated_by)}`]],
           [
-            words.evidenceId,
+            'Evidence',
             [<code key="id">{value.evidence_id}</code>, ' ', <CopyButton key="copy" text={value.evidence_id} />],
           ],
         ]}
       />
       <Controls assessment={value} />
       <Comparison assessment={value} />
-      <Evidence id={value.evidence_id} />
+      <Evidence name={archive} />
     </article>
   );
 }
@@ -87,10 +95,10 @@ function Controls({ assessment: { controls, period_start: from, period_end: to, 
   return (
     <section class="stack" aria-labelledby="controls">
       <div class="row">
-        <h2 id="controls">{words.controls}</h2>
-        <fieldset class="row push tabs" aria-label={words.show}>
+        <h2 id="controls">Controls</h2>
+        <fieldset class="row push tabs" aria-label="Show">
           <button type="button" aria-pressed={!show} onClick={() => setQuery({ show: undefined })}>
-            {words.all} {controls.length}
+            all {controls.length}
           </button>
           {counts.map(([status, count]) => (
             <button
@@ -99,13 +107,13 @@ function Controls({ assessment: { controls, period_start: from, period_end: to, 
               aria-pressed={show === status}
               onClick={() => setQuery({ show: status })}
             >
-              {words.states[status]} {count}
+              {CONTROL_STATES[status]} {count}
             </button>
           ))}
         </fieldset>
       </div>
-      <p class="dim small">{words.evaluated(states)}</p>
-      {shown.length === 0 && <Empty>{words.none}</Empty>}
+      <p class="dim small">{states} states of the network were checked.</p>
+      {shown.length === 0 && <Empty>No matching controls.</Empty>}
       <div class="stack-small">
         {shown.map((control) => (
           <ControlView key={control.id} control={control} from={from} to={to} />

@@ -1,7 +1,7 @@
 import { answer, api } from '../../../api/client.ts';
 import { useLoaded } from '../../../api/load.ts';
+import { Chip } from '../../../design/chip.tsx';
 import { route, setQuery } from '../../../route/route.ts';
-import { compliance as words } from '../../../texts/compliance.ts';
 import { ReadResult } from '../../../ui/read-result.tsx';
 import { ControlState } from '../control-state.tsx';
 import { dayOf } from '../days.ts';
@@ -37,12 +37,12 @@ function Others({ others, id, controls }: OthersProps) {
   return (
     <section class="stack">
       <label class="row">
-        {words.compare}
+        Compare with
         <select value={other ?? ''} onChange={({ currentTarget }) => setQuery({ with: currentTarget.value })}>
-          <option value="">{words.compareNone}</option>
+          <option value="">nothing</option>
           {others.map(({ evidence_id: one, period_start: from, period_end: to, score }) => (
             <option key={one} value={one}>
-              {words.periodOf(dayOf(from), dayOf(to))}, {words.percent(score)}
+              {dayOf(from)} to {dayOf(to)}, {score} %
             </option>
           ))}
         </select>
@@ -66,12 +66,10 @@ function Compared({ earlier, later, titles }: { earlier: string; later: string; 
       <ReadResult of={loaded.value}>
         {(value) => (
           <>
-            <h3>{words.compared}</h3>
+            <h3>Controls with another result</h3>
             <p>
-              {words.scoreChange(value.score_change)}{' '}
-              {value.controls.length === 0
-                ? words.comparedSame(value.unchanged_count)
-                : words.unchanged(value.unchanged_count)}
+              Score {scoreChange(value.score_change)}. {value.controls.length === 0 && 'No control changed. '}
+              {value.unchanged_count} are the same.
             </p>
             <ul class="lines">
               {value.controls.map(({ id, from, to }) => (
@@ -92,5 +90,10 @@ function Compared({ earlier, later, titles }: { earlier: string; later: string; 
 }
 
 function Judged({ status }: { status: ControlStatus | null }) {
-  return status === null ? <span class="tag">{words.notJudged}</span> : <ControlState status={status} />;
+  return status === null ? <Chip>not assessed</Chip> : <ControlState status={status} />;
+}
+
+function scoreChange(change: number): string {
+  if (change === 0) return 'unchanged';
+  return change > 0 ? `up by ${change}` : `down by ${-change}`;
 }

@@ -1,11 +1,16 @@
+import { Chip } from '../../../design/chip.tsx';
 import { linkTo } from '../../../route/route.ts';
-import { compliance as words } from '../../../texts/compliance.ts';
 import { Facts } from '../../../ui/facts.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { ControlState } from '../control-state.tsx';
 import type { Control, FailingInterval, FlipCause } from '../types.ts';
 import { Remedy } from './remedy.tsx';
 import { TimeLine } from './time-line.tsx';
+
+const STRENGTHS = {
+  strong: 'Mesh checks all that the control asks.',
+  partial: 'Mesh checks part of what the control asks.',
+} as const;
 
 interface Props {
   readonly control: Control;
@@ -23,9 +28,9 @@ export function ControlView({ control, from, to }: Props) {
         <strong>{id}</strong>
         <span class="break">{title}</span>
         {strength === 'partial' && (
-          <span class="tag push" title={words.strengthWhy.partial}>
-            {words.strength.partial}
-          </span>
+          <Chip isPushed title={STRENGTHS.partial}>
+            partial
+          </Chip>
         )}
       </summary>
       <div class="stack">
@@ -35,9 +40,9 @@ export function ControlView({ control, from, to }: Props) {
         <Remedy control={control} />
         <Facts
           facts={[
-            [words.coverage, `${words.strength[strength]}: ${words.strengthWhy[strength]}`],
-            [words.caveat, caveat],
-            [words.references, references.join(', ')],
+            ['Strength', `${strength}: ${STRENGTHS[strength]}`],
+            ['Not covered', caveat],
+            ['References', references.join(', ')],
           ]}
         />
       </div>
@@ -48,7 +53,7 @@ export function ControlView({ control, from, to }: Props) {
 function Failing({ control: { failing, omitted_failing: omitted }, from, to }: Props) {
   return (
     <section class="stack-small">
-      <h3>{words.failing}</h3>
+      <h3>When it failed</h3>
       <ul class="lines">
         {failing.map((interval) => (
           <li key={`${interval.from} ${interval.facts}`} class="stack-small">
@@ -56,12 +61,12 @@ function Failing({ control: { failing, omitted_failing: omitted }, from, to }: P
               <span aria-hidden="true">▲</span> <When interval={interval} start={from} end={to} />
             </span>
             <span class="break">{interval.facts}</span>
-            {interval.begun_by && <Cause word={words.begunBy} cause={interval.begun_by} />}
-            {interval.ended_by && <Cause word={words.endedBy} cause={interval.ended_by} />}
+            {interval.begun_by && <Cause word="Began with" cause={interval.begun_by} />}
+            {interval.ended_by && <Cause word="ended with" cause={interval.ended_by} />}
           </li>
         ))}
       </ul>
-      {omitted > 0 && <p class="dim small">{words.omitted(omitted)}</p>}
+      {omitted > 0 && <p class="dim small">{omitted} more are in the evidence.</p>}
     </section>
   );
 }
@@ -70,14 +75,14 @@ function When({ interval: { from, to }, start, end }: { interval: FailingInterva
   if (from === to) {
     return (
       <>
-        {words.failedAt} <Time at={from} />
+        at <Time at={from} />
       </>
     );
   }
   return (
     <>
-      {from === start ? words.sinceBefore : <Time at={from} />},{' '}
-      {to === end ? words.untilEnd : [`${words.until} `, <Time key="to" at={to} />]}
+      {from === start ? 'since before the period' : <Time at={from} />},{' '}
+      {to === end ? 'until the end of the period' : ['until ', <Time key="to" at={to} />]}
     </>
   );
 }
@@ -86,11 +91,11 @@ function Cause({ word, cause: { at, actor, resources, workflow_id: workflow, rev
   return (
     <span class="dim small break">
       {word} {resources.join(', ')} {actor && `(${actor}) `}
-      <Time at={at} />, {by ? words.reviewedBy(by) : words.notReviewed}
-      {direct && `, ${words.direct}`}
+      <Time at={at} />, {by ? `reviewed by ${by}` : 'not reviewed'}
+      {direct && `, written directly`}
       {workflow && (
         <>
-          , <a href={linkTo('review', [workflow])}>{words.workflow}</a>
+          , <a href={linkTo('review', [workflow])}>the workflow</a>
         </>
       )}
     </span>

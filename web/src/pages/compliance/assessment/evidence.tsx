@@ -1,10 +1,8 @@
-import { useSignal } from '@preact/signals';
+import type { Signal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { answer, api } from '../../../api/client.ts';
 import { useLoaded } from '../../../api/load.ts';
 import { may } from '../../../api/workspace.ts';
-import { compliance as words } from '../../../texts/compliance.ts';
-import { texts } from '../../../texts/texts.ts';
 import { useAct } from '../../../ui/act.ts';
 import { CodeBlock } from '../../../ui/code-block.tsx';
 import { CopyButton } from '../../../ui/copy.tsx';
@@ -16,9 +14,14 @@ import { ReadResult } from '../../../ui/read-result.tsx';
 /** What the archive holds beside the assessment. */
 const NEEDED = ['compliance:assess', 'audit:read', 'snapshots:read', 'network:read'];
 
-/** The archive for an auditor, and how it is verified without asking this control plane. */
-export function Evidence({ id }: { id: string }) {
-  const name = useSignal('mesh-compliance-evidence.zip');
+interface DownloadProps {
+  readonly id: string;
+  /** Name of the archive, once it was downloaded. */
+  readonly name: Signal<string>;
+}
+
+/** Downloads the archive for an auditor. */
+export function EvidenceDownload({ id, name }: DownloadProps) {
   const abort = useRef<AbortController | undefined>(undefined);
   const { isActing, problem, act } = useAct();
   useLayoutEffect(() => () => abort.current?.abort(), []);
@@ -31,34 +34,42 @@ export function Evidence({ id }: { id: string }) {
         const { data, response } = await api.POST('/api/v1/ai/compliance/evidence', { body, signal, parseAs: 'blob' });
         name.value = nameOf(response) ?? name.value;
         download(name.value, data as Blob);
-        say(words.downloaded(name.value));
+        say(`${name.value} is downloaded.`);
       } catch (error) {
         if (!signal.aborted) throw error;
       }
     });
+  if (!NEEDED.every(may)) return <p class="notice">Requires the scopes audit:read, snapshots:read and network:read.</p>;
+  return (
+    <div class="stack-small push">
+      <ProblemNotice problem={problem.value} />
+      <div class="row">
+        {isActing.value && (
+          <>
+            <progress aria-label="Creating the archive…" />
+            <span role="status">Creating the archive…</span>
+            <button type="button" onClick={() => abort.current?.abort()}>
+              Cancel
+            </button>
+          </>
+        )}
+        <button type="button" class="primary" disabled={isActing.value} onClick={fetchArchive}>
+          Download the evidence
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/** Contents of the archive, and how it is verified without asking this control plane. */
+export function Evidence({ name }: Pick<DownloadProps, 'name'>) {
   return (
     <section class="stack">
-      <h2>{words.archive}</h2>
-      <p class="dim">{words.archiveWhy}</p>
-      <ProblemNotice problem={problem.value} />
-      {NEEDED.every(may) ? (
-        <div class="row">
-          <button type="button" class="primary" disabled={isActing.value} onClick={fetchArchive}>
-            {words.download}
-          </button>
-          {isActing.value && (
-            <>
-              <progress aria-label={words.making} />
-              <span role="status">{words.making}</span>
-              <button type="button" onClick={() => abort.current?.abort()}>
-                {texts.common.cancel}
-              </button>
-            </>
-          )}
-        </div>
-      ) : (
-        <p class="notice">{words.archiveNeeds}</p>
-      )}
+      <h2>Evidence for an auditor</h2>
+      <p class="dim">
+        A signed ZIP of this assessment with its policies, snapshots, approvals and audit log. It can be verified
+        without Mesh.
+      </p>
       <Verify archive={name.value} />
     </section>
   );
@@ -72,8 +83,8 @@ function Verify({ archive }: { archive: string }) {
   const loaded = useLoaded(() => answer(api.GET('/api/v1/audit/keys')), { live: false });
   return (
     <div class="stack">
-      <h3>{words.verify}</h3>
-      <p class="dim">{words.verifyWhy}</p>
+      <h3>How to verify it</h3>
+      <p class="dim">VERIFY.md in the archive has the commands for sha256sum and OpenSSL. With mesh:</p>
       <ReadResult of={loaded.value}>
         {({ items }) => (
           <Command archive={archive} fingerprint={items.find(({ until }) => until === null)?.fingerprint ?? ''} />
@@ -87,11 +98,14 @@ function Command({ archive, fingerprint }: { archive: string; fingerprint: strin
   const command = `mesh evidence verify ${archive} --key ${fingerprint}`;
   return (
     <>
-      <CodeBlock label={words.verify} text={command} />
+      <CodeBlock label="How to verify it" text={command} />
       <p class="break">
-        {words.fingerprint}: <code>{fingerprint}</code> <CopyButton text={fingerprint} />
+        Key fingerprint: <code>{fingerprint}</code> <CopyButton text={fingerprint} />
       </p>
-      <p class="dim">{words.fingerprintWhy}</p>
+      <p class="dim">
+        Compare it once with the fingerprint that the operator gives you by another channel. A key in an archive proves
+        nothing.
+      </p>
     </>
   );
 }

@@ -3,11 +3,11 @@ import { answer, api } from '../../../api/client.ts';
 import { changed } from '../../../api/load.ts';
 import { session } from '../../../api/session.ts';
 import { may } from '../../../api/workspace.ts';
+import { WAITS } from '../../../api/write.ts';
+import { editsOf } from '../../../effect/computed-edits.ts';
 import { EffectView } from '../../../effect/effect-view.tsx';
 import { Risk } from '../../../effect/risk.tsx';
 import { linkTo } from '../../../route/route.ts';
-import { compliance as words } from '../../../texts/compliance.ts';
-import { texts } from '../../../texts/texts.ts';
 import { useAct } from '../../../ui/act.ts';
 import { say } from '../../../ui/message.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
@@ -21,27 +21,30 @@ export function Remedy({ control }: { control: Control }) {
   if (remediation === '' && changes.length === 0) return null;
   const make = () =>
     act(async () => {
-      const body = { intent: words.planIntent(id, title), changes, dry_run: false };
+      const body = { intent: `Fix control ${id}: ${title}`, ...editsOf(changes), dry_run: false };
       const planned = await answer(api.POST('/api/v1/ai/intent/plan', { body }));
       if ('plan_id' in planned) plan.value = planned;
-      else say(texts.common.waits);
+      else say(WAITS);
     });
   return (
     <section class="stack">
-      <h3>{words.remedy}</h3>
+      <h3>Remedy</h3>
       {remediation !== '' && <p class="break">{remediation}</p>}
       {effect && (
         <p class="break">
-          {effect.summary} {effect.holds_after ? words.remedyHolds : words.remedyNot}
+          {effect.summary}{' '}
+          {effect.holds_after
+            ? 'The control passes after these changes.'
+            : 'These changes alone do not make the control pass.'}
         </p>
       )}
       <ProblemNotice problem={problem.value} />
       {changes.length > 0 && !plan.value && may('intents:plan') && may('intents:apply') && (
         <div class="row">
           <button type="button" disabled={isActing.value} onClick={make}>
-            {words.plan}
+            Plan this change
           </button>
-          <span class="dim small">{words.planWhy}</span>
+          <span class="dim small">Shows what it opens and closes. Nothing is applied.</span>
         </div>
       )}
       {plan.value && <Planned plan={plan.value} cancel={() => (plan.value = undefined)} />}
@@ -57,7 +60,7 @@ function Planned({ plan, cancel }: { plan: Plan; cancel: () => void }) {
       const body = { plan_id: plan.plan_id, approved_by: session.value?.username ?? '' };
       const applied = await answer(api.POST('/api/v1/ai/intent/apply', { body }));
       if ('workflow_id' in applied && applied.workflow_id) workflow.value = applied.workflow_id;
-      say(applied.status === 'pending_approval' ? words.asked : words.done(applied.status));
+      say(applied.status === 'pending_approval' ? 'Sent to Review.' : `The change is ${applied.status}.`);
       changed.value += 1;
     });
   return (
@@ -79,15 +82,15 @@ function Planned({ plan, cancel }: { plan: Plan; cancel: () => void }) {
       <div class="row">
         {workflow.value ? (
           <a class="button" href={linkTo('review', [workflow.value])}>
-            {words.open}
+            Open in Review
           </a>
         ) : (
           <>
             <button type="button" class="primary" disabled={isActing.value} onClick={ask}>
-              {words.ask}
+              Send to Review
             </button>
             <button type="button" class="quiet" onClick={cancel}>
-              {texts.common.cancel}
+              Cancel
             </button>
           </>
         )}

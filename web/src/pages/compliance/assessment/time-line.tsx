@@ -1,5 +1,4 @@
 import { useId } from 'preact/hooks';
-import { compliance as words } from '../../../texts/compliance.ts';
 import { exactTime } from '../../../ui/time.tsx';
 import { dayOf } from '../days.ts';
 import type { FailingInterval } from '../types.ts';
@@ -28,7 +27,7 @@ export function TimeLine({ failing, from, to }: Props) {
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={words.line(failing.length)}
+        aria-label={`Time line of the period: it failed ${failing.length} ${failing.length === 1 ? 'time' : 'times'}.`}
       >
         <defs>
           <pattern id={hatch} width={HATCH} height={HATCH} patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
@@ -38,7 +37,11 @@ export function TimeLine({ failing, from, to }: Props) {
         <rect class="track" x="0" y={top} width={WIDTH} height={TRACK} />
         {failing.map((interval) => {
           const [left, right] = [x(interval.from), x(interval.to)];
-          const title = <title>{`${exactTime(interval.from)}: ${interval.facts}`}</title>;
+          const title = (
+            <title>
+              {exactTime(interval.from)}: {interval.facts}
+            </title>
+          );
           if (interval.from === interval.to) {
             return (
               <path key={interval.from + interval.facts} class="point" d={`M${left} 0l8 16l-8 16l-8 -16z`}>
@@ -66,7 +69,7 @@ export function TimeLine({ failing, from, to }: Props) {
       </svg>
       <span class="ends dim small">
         <span>{dayOf(from)}</span>
-        {failing.length > 0 && <span>{words.lineKey}</span>}
+        {failing.length > 0 && <span>Hatched: failing. Diamond: a change that broke it.</span>}
         <span>{dayOf(to)}</span>
       </span>
     </div>

@@ -1,10 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { answer, api } from '../../../api/client.ts';
+import { FRAMEWORK_NAMES, type Framework } from '../../../api/frameworks.ts';
+import { WAITS } from '../../../api/write.ts';
 import { goTo, linkTo, route } from '../../../route/route.ts';
-import { compliance as words } from '../../../texts/compliance.ts';
-import { FRAMEWORK_NAMES, type Framework } from '../../../texts/frameworks.ts';
-import { texts } from '../../../texts/texts.ts';
 import { useAct } from '../../../ui/act.ts';
 import { TextField } from '../../../ui/field.tsx';
 import { say } from '../../../ui/message.tsx';
@@ -34,7 +33,7 @@ export function AssessForm({ framework, isOpen }: { framework: Framework; isOpen
       try {
         const made = await answer(api.POST('/api/v1/ai/compliance/assess', { body, signal }));
         if ('evidence_id' in made) goTo(linkTo('compliance', ['assessments', made.evidence_id]));
-        else say(texts.common.waits);
+        else say(WAITS);
       } catch (error) {
         if (!signal.aborted) throw error;
       }
@@ -43,9 +42,9 @@ export function AssessForm({ framework, isOpen }: { framework: Framework; isOpen
   if (route.value.query.has('at')) return null;
   return (
     <details open={isOpen}>
-      <summary>{words.assess}</summary>
+      <summary>Assess a period</summary>
       <form class="panel stack" onSubmit={submit}>
-        <p class="dim">{words.assessWhy}</p>
+        <p class="dim">Checks each control after every change of the period. Results are kept for 3 years.</p>
         <div class="row">
           {LASTS.map((days) => (
             <button
@@ -56,25 +55,25 @@ export function AssessForm({ framework, isOpen }: { framework: Framework; isOpen
                 to.value = '';
               }}
             >
-              {words.last(days)}
+              Last {days} days
             </button>
           ))}
         </div>
         <div class="filters">
-          <TextField label={words.from} type="date" value={from} required max={daysAgo(0)} />
-          <TextField label={words.to} type="date" value={to} max={daysAgo(-1)} />
+          <TextField label="From" type="date" value={from} required max={daysAgo(0)} />
+          <TextField label="To (empty: now)" type="date" value={to} max={daysAgo(-1)} />
         </div>
         <ProblemNotice problem={problem.value} />
         <div class="row">
           <button type="submit" class="primary" disabled={isActing.value}>
-            {words.assessAct(FRAMEWORK_NAMES[framework])}
+            Assess {FRAMEWORK_NAMES[framework]}
           </button>
           {isActing.value && (
             <>
-              <progress aria-label={words.assessing} />
-              <span role="status">{words.assessing}</span>
+              <progress aria-label="Assessing each change of the period…" />
+              <span role="status">Assessing each change of the period…</span>
               <button type="button" onClick={() => abort.current?.abort()}>
-                {texts.common.cancel}
+                Cancel
               </button>
             </>
           )}

@@ -1,4 +1,4 @@
-import { FRAMEWORK_NAMES, type Framework } from '../../../texts/frameworks.ts';
+import { FRAMEWORK_NAMES, type Framework } from '../../../api/frameworks.ts';
 
 /** The framework that is looked at: it stands in the address. */
 export function frameworkOf(text: string | null): Framework {

@@ -1,10 +1,9 @@
 import { answer, api } from '../../../api/client.ts';
+import type { Framework } from '../../../api/frameworks.ts';
 import { useLoaded } from '../../../api/load.ts';
 import type { components } from '../../../api/schema.d.ts';
 import { workspaceId } from '../../../api/workspace.ts';
-import { linkTo, route } from '../../../route/route.ts';
-import { compliance as words } from '../../../texts/compliance.ts';
-import type { Framework } from '../../../texts/frameworks.ts';
+import { linkTo, queryPart } from '../../../route/route.ts';
 import { ReadResult } from '../../../ui/read-result.tsx';
 import { dayOf } from '../days.ts';
 import { frameworkOf } from './framework-of.ts';
@@ -17,7 +16,7 @@ const FULL = 100;
 export function Trend({ framework }: { framework: Framework }) {
   const loaded = useLoaded(() => {
     workspaceId.value;
-    const query = { framework: frameworkOf(route.value.query.get('framework')) };
+    const query = { framework: frameworkOf(queryPart('framework')) };
     return answer(api.GET('/api/v1/ai/compliance/assessments/trend', { params: { query } }));
   });
   return (
@@ -39,17 +38,17 @@ function Curve({ trend: { points, more } }: { trend: components['schemas']['GetC
     .join('');
   return (
     <section class="stack">
-      <h2>{words.trend}</h2>
+      <h2>Score over time</h2>
       <p>
-        {words.trendOf(points.length, first.score, last.score)} {more && words.trendOlder}
+        Score of {points.length} assessments: from {first.score} % to {last.score} %. {more && 'There are older ones.'}
       </p>
       {/* biome-ignore lint/a11y/useSemanticElements: a group of links in a drawing, where no fieldset can stand */}
-      <svg class="trend" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="group" aria-label={words.trend}>
+      <svg class="trend" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="group" aria-label="Score over time">
         {[0, FULL / 2, FULL].map((score) => (
           <g key={score}>
             <path class="grid" d={`M${LEFT} ${y(score)}H${WIDTH - RIGHT}`} />
             <text x={LEFT - 8} y={y(score) + 4} text-anchor="end">
-              {words.percent(score)}
+              {score} %
             </text>
           </g>
         ))}
@@ -61,7 +60,7 @@ function Curve({ trend: { points, more } }: { trend: components['schemas']['GetC
         </text>
         <path class="score" d={path} />
         {points.map(({ evidence_id: id, score, generated_at: at, counts }, index) => {
-          const label = `${dayOf(at)}: ${words.percent(score)}, ${counts.fail} ${words.states.fail}`;
+          const label = `${dayOf(at)}: ${score} %, ${counts.fail} fails`;
           return (
             <a key={id} href={linkTo('compliance', ['assessments', id])} aria-label={label}>
               <circle cx={x(times[index] ?? 0)} cy={y(score)} r="4">

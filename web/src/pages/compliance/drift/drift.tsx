@@ -1,10 +1,8 @@
 import { answer, api } from '../../../api/client.ts';
+import { FRAMEWORK_NAMES } from '../../../api/frameworks.ts';
 import { usePages } from '../../../api/pages.ts';
 import { workspaceId } from '../../../api/workspace.ts';
 import { linkTo } from '../../../route/route.ts';
-import { compliance as words } from '../../../texts/compliance.ts';
-import { FRAMEWORK_NAMES } from '../../../texts/frameworks.ts';
-import { texts } from '../../../texts/texts.ts';
 import { Empty } from '../../../ui/page.tsx';
 import { ReadResult } from '../../../ui/read-result.tsx';
 import { Time } from '../../../ui/time.tsx';
@@ -33,12 +31,12 @@ function Events() {
   const { more } = pages.value;
   return (
     <section class="stack">
-      <h2>{words.drift}</h2>
-      <p class="dim">{words.driftWhy}</p>
+      <h2>Controls that flipped</h2>
+      <p class="dim">Each assessment is compared with the previous one.</p>
       <ReadResult of={pages.value}>
         {(events) => (
           <>
-            {events.length === 0 && <Empty>{words.driftEmpty}</Empty>}
+            {events.length === 0 && <Empty>No control has flipped. Schedule assessments to be notified.</Empty>}
             <ul class="lines">
               {events.map((event) => (
                 <Event key={event.id} event={event} />
@@ -50,7 +48,7 @@ function Events() {
       {more && (
         <div class="row">
           <button type="button" onClick={more}>
-            {texts.common.more}
+            Load more
           </button>
         </div>
       )}
@@ -70,7 +68,7 @@ function Event({ event: { framework, at, controls, evidence_id: later, previous_
           <strong>{control}</strong> <ControlState status={from} /> → <ControlState status={to} />
           {cause && (
             <span class="dim small break">
-              {words.driftSince} <Time at={cause.at} /> {cause.actor && `${words.driftBy} ${cause.actor}`}
+              since <Time at={cause.at} /> {cause.actor && `by ${cause.actor}`}
             </span>
           )}
         </span>

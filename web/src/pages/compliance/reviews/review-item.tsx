@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { api } from '../../../api/client.ts';
 import { write } from '../../../api/write.ts';
-import { reviews as words } from '../../../texts/reviews.ts';
+import { Chip } from '../../../design/chip.tsx';
 import { useAct } from '../../../ui/act.ts';
 import { Confirm } from '../../../ui/dialog.tsx';
 import { TextField } from '../../../ui/field.tsx';
@@ -26,16 +26,12 @@ export function Item({ review, item, isOpen, decided }: Props) {
     <li class="stack-small">
       <span class="row">
         <strong class="break">{name}</strong>
-        <span class="tag">{type}</span>
-        {standing === 'changed' && <span class="tag warn">▲ {words.changed}</span>}
-        {standing === 'ended' && <span class="tag">✕ {words.ended}</span>}
+        <Chip>{type}</Chip>
+        {standing === 'changed' && <Chip tone="warn">▲ changed since it was listed</Chip>}
+        {standing === 'ended' && <Chip>✕ ended meanwhile</Chip>}
         {isOpen && standing !== 'ended' && <Decide review={review} item={item} decided={decided} />}
       </span>
-      {may.length > 0 && (
-        <span class="break">
-          {words.may}: {may.join(', ')}
-        </span>
-      )}
+      {may.length > 0 && <span class="break">May: {may.join(', ')}</span>}
       <span class="dim small row">
         {known.map(([field, value]) => (
           <span key={field} class="break">
@@ -45,19 +41,19 @@ export function Item({ review, item, isOpen, decided }: Props) {
       </span>
       {decision && (
         <span class="row small">
-          <span class={`tag ${decision.verdict === 'confirmed' ? 'ok' : 'danger'}`}>
-            {decision.verdict === 'confirmed' ? `● ${words.confirmed}` : `▲ ${words.flagged}`}
-          </span>
+          <Chip tone={decision.verdict === 'confirmed' ? 'ok' : 'danger'}>
+            {decision.verdict === 'confirmed' ? `● confirmed` : `▲ flagged`}
+          </Chip>
           <span class="break">{decision.note}</span>
           <span class="dim">
-            {decision.by} <Time at={decision.at} /> {decision.own && words.ownHeld}
+            {decision.by} <Time at={decision.at} /> {decision.own && 'decided by who holds it'}
           </span>
           {isInForce !== null && (
-            <span class={`tag ${isInForce ? 'warn' : 'ok'}`}>{isInForce ? words.stillThere : words.gone}</span>
+            <Chip tone={isInForce ? 'warn' : 'ok'}>{isInForce ? 'still in force' : 'ended since'}</Chip>
           )}
           {isInForce && endBy && (
             <span class="dim">
-              {words.endBy} <code>{endBy.operation}</code>
+              Ended by <code>{endBy.operation}</code>
             </span>
           )}
         </span>
@@ -73,7 +69,7 @@ function Decide({ review, item: { id, name, digest, decision }, decided }: Omit<
   const decide = async (verdict: 'confirmed' | 'flagged') => {
     const body = { items: [{ item: id, verdict, note: note.value, digest }], note: '' };
     const call = api.POST('/api/v1/ai/compliance/reviews/{id}/decisions', { params: { path: { id: review } }, body });
-    await write(call, words.decided(name, verdict));
+    await write(call, `${name} is ${verdict}.`);
     decided();
   };
   return (
@@ -81,25 +77,25 @@ function Decide({ review, item: { id, name, digest, decision }, decided }: Omit<
       <span class="row push">
         {decision?.verdict !== 'confirmed' && (
           <button type="button" disabled={isActing.value} onClick={() => act(() => decide('confirmed'))}>
-            {words.confirm} <span class="visually-hidden">{name}</span>
+            Confirm <span class="visually-hidden">{name}</span>
           </button>
         )}
         {decision?.verdict !== 'flagged' && (
           <button type="button" class="danger" onClick={() => (isFlagging.value = true)}>
-            {words.flag} <span class="visually-hidden">{name}</span>
+            Flag <span class="visually-hidden">{name}</span>
           </button>
         )}
       </span>
       <ProblemNotice problem={problem.value} />
       {isFlagging.value && (
         <Confirm
-          title={words.flagTitle(name)}
-          act={words.flag}
+          title={`Flag ${name} to be ended?`}
+          act="Flag"
           run={() => decide('flagged')}
           close={() => (isFlagging.value = false)}
         >
-          <p>{words.flagWhy}</p>
-          <TextField label={words.note} value={note} required autocomplete="off" />
+          <p>The review ends nothing: somebody ends it by the usual way. Say why.</p>
+          <TextField label="Why" value={note} required autocomplete="off" />
         </Confirm>
       )}
     </>

@@ -3,9 +3,8 @@ import { answer, api } from '../../../api/client.ts';
 import { type Pages, usePages } from '../../../api/pages.ts';
 import type { components } from '../../../api/schema.d.ts';
 import { write } from '../../../api/write.ts';
-import { linkTo, route, setQuery } from '../../../route/route.ts';
-import { reviews as words } from '../../../texts/reviews.ts';
-import { texts } from '../../../texts/texts.ts';
+import { Chip } from '../../../design/chip.tsx';
+import { linkTo, queryPart, setQuery } from '../../../route/route.ts';
 import { useAct } from '../../../ui/act.ts';
 import { Confirm } from '../../../ui/dialog.tsx';
 import { Facts } from '../../../ui/facts.tsx';
@@ -15,9 +14,11 @@ import { ProblemNotice } from '../../../ui/problem.tsx';
 import { ReadResult } from '../../../ui/read-result.tsx';
 import { Time } from '../../../ui/time.tsx';
 import type { ReviewItem } from '../types.ts';
+import { resultText, titleOf } from './kinds.ts';
 import { Item } from './review-item.tsx';
 
-type Shown = keyof typeof words.shows;
+const SHOWS = { open: 'to be looked at', flagged: 'flagged', confirmed: 'confirmed', all: 'all' } as const;
+type Shown = keyof typeof SHOWS;
 type Answer = components['schemas']['GetReviewResponse'];
 
 const PAGE = 50;
@@ -25,7 +26,7 @@ const PAGE = 50;
 /** One review: each of its items is confirmed, or flagged with a reason; then it is finished. */
 export function ReviewPage({ id }: { id: string }) {
   const pages = usePages<ReviewItem, Answer>((cursor) => {
-    const query = { show: shownOf(route.value.query.get('show')), limit: PAGE, ...(cursor && { cursor }) };
+    const query = { show: shownOf(queryPart('show')), limit: PAGE, ...(cursor && { cursor }) };
     return answer(api.GET('/api/v1/ai/compliance/reviews/{id}', { params: { path: { id }, query } }));
   });
   const { first } = pages.value;
@@ -42,22 +43,21 @@ interface ReviewProps {
 
 function Review({ id, first, pages: { value = [], reload, more } }: ReviewProps) {
   const { kind, state, started_at: at, started_by: by, digest, range, notes, finished, open_count: open } = first;
-  const isOpen = state === 'open' && !route.value.query.has('at');
-  const show = shownOf(route.value.query.get('show'));
+  const isOpen = state === 'open' && queryPart('at') === null;
+  const show = shownOf(queryPart('show'));
   return (
-    <article class="stack" aria-label={words.of(words.kinds[kind])}>
+    <article class="stack" aria-label={titleOf(kind)}>
       <p>
-        <a href={linkTo('compliance', ['reviews'])}>{words.back}</a>
+        <a href={linkTo('compliance', ['reviews'])}>All reviews</a>
       </p>
       <div class="row">
-        <h2>{words.of(words.kinds[kind])}</h2>
-        <span class={`tag ${state === 'open' ? 'warn' : 'ok'}`}>
-          {state === 'open' ? `○ ${words.open}` : `● ${words.finished}`}
-        </span>
+        <h2>{titleOf(kind)}</h2>
+        <Chip tone={state === 'open' ? 'warn' : 'ok'}>{state === 'open' ? `○ open` : `● finished`}</Chip>
       </div>
       <p>
-        {words.left(open, first.items_count)} {first.new_since > 0 && words.newSince(first.new_since)}{' '}
-        {first.flagged_in_force > 0 && <strong>▲ {words.inForce(first.flagged_in_force)}</strong>}
+        {open} of {first.items_count} to be looked at.{' '}
+        {first.new_since > 0 && `${first.new_since} came since: they are for the next review. `}
+        {first.flagged_in_force > 0 && <strong>▲ {first.flagged_in_force} flagged and still in force.</strong>}
       </p>
       {notes.map((note) => (
         <p key={note} class="notice break">
@@ -66,30 +66,30 @@ function Review({ id, first, pages: { value = [], reload, more } }: ReviewProps)
       ))}
       <Facts
         facts={[
-          [words.startedBy, [<Time key="at" at={at} />, ` ${words.by} ${by}`]],
-          [words.range, range && `${range.from_seq} – ${range.to_seq}`],
+          ['Started', [<Time key="at" at={at} />, ` by ${by}`]],
+          ['Entries of the log', range && `${range.from_seq} – ${range.to_seq}`],
           [
-            words.finished,
+            'finished',
             finished && [
               <Time key="finished" at={finished.at} />,
-              ` ${words.by} ${finished.by}: ${words.result(finished.confirmed, finished.flagged)} ${finished.note}`,
-              finished.alone && ` ${words.alone}`,
+              ` by ${finished.by}: ${resultText(finished)} ${finished.note}`,
+              finished.alone && ` Nobody else could have reviewed.`,
             ],
           ],
-          [words.digest, <code key="digest">{digest}</code>],
+          ['Digest of the list', <code key="digest">{digest}</code>],
         ]}
       />
       <label class="row">
-        {words.show}
+        Show
         <select value={show} onChange={({ currentTarget }) => setQuery({ show: currentTarget.value })}>
-          {Object.entries(words.shows).map(([name, text]) => (
+          {Object.entries(SHOWS).map(([name, text]) => (
             <option key={name} value={name}>
               {text}
             </option>
           ))}
         </select>
       </label>
-      {value.length === 0 && <Empty>{words.none}</Empty>}
+      {value.length === 0 && <Empty>Nothing of this kind.</Empty>}
       <ul class="lines">
         {value.map((item) => (
           <Item key={item.id} review={id} item={item} isOpen={isOpen} decided={reload} />
@@ -98,7 +98,7 @@ function Review({ id, first, pages: { value = [], reload, more } }: ReviewProps)
       {more && (
         <div class="row">
           <button type="button" onClick={more}>
-            {texts.common.more}
+            Load more
           </button>
         </div>
       )}
@@ -108,7 +108,7 @@ function Review({ id, first, pages: { value = [], reload, more } }: ReviewProps)
 }
 
 function shownOf(text: string | null): Shown {
-  return text !== null && Object.hasOwn(words.shows, text) ? (text as Shown) : 'all';
+  return text !== null && Object.hasOwn(SHOWS, text) ? (text as Shown) : 'all';
 }
 
 interface EndProps {
@@ -122,23 +122,28 @@ function ConfirmRest({ id, open, done }: EndProps & { open: number }) {
   const run = async () => {
     const body = { confirm_rest: true as const, note: note.value };
     const call = api.POST('/api/v1/ai/compliance/reviews/{id}/decisions', { params: { path: { id } }, body });
-    await write(call, (written) => ('decided' in written ? words.restDone(written.decided, written.undecided) : ''));
+    await write(call, (written) =>
+      'decided' in written ? `${written.decided} confirmed, ${written.undecided} to be looked at.` : '',
+    );
     done();
   };
   return (
     <div class="row">
       <button type="button" onClick={() => (isAsked.value = true)}>
-        {words.confirmRest(open)}
+        Confirm the other {open}
       </button>
       {isAsked.value && (
         <Confirm
-          title={words.restTitle(open)}
-          act={words.confirmRest(open)}
+          title={`Confirm ${open} that nobody decided?`}
+          act={`Confirm the other ${open}`}
           run={run}
           close={() => (isAsked.value = false)}
         >
-          <p>{words.restWhy}</p>
-          <TextField label={words.note} value={note} autocomplete="off" />
+          <p>
+            You say that you looked at each of them. What changed since it was listed, and what you hold yourself, is
+            passed over.
+          </p>
+          <TextField label="Why" value={note} autocomplete="off" />
         </Confirm>
       )}
     </div>
@@ -153,18 +158,18 @@ function Finish({ id, done }: EndProps) {
     const body = { note: note.value };
     const call = () => api.POST('/api/v1/ai/compliance/reviews/{id}/finish', { params: { path: { id } }, body });
     return act(async () => {
-      await write(call(), words.done);
+      await write(call(), 'The review is finished.');
       done();
     });
   };
   return (
     <form class="panel stack" onSubmit={submit}>
-      <p>{words.finishWhy}</p>
-      <TextField label={words.finishNote} value={note} maxLength={2_000} autocomplete="off" />
+      <p>Nothing of it changes any more. It is kept for 3 years.</p>
+      <TextField label="Note on the whole (optional)" value={note} maxLength={2_000} autocomplete="off" />
       <ProblemNotice problem={problem.value} />
       <div class="row">
         <button type="submit" class="primary" disabled={isActing.value}>
-          {words.finish}
+          Finish the review
         </button>
       </div>
     </form>

@@ -2,15 +2,15 @@ import { answer, api } from '../../../api/client.ts';
 import { usePages } from '../../../api/pages.ts';
 import { workspaceId } from '../../../api/workspace.ts';
 import { write } from '../../../api/write.ts';
+import { Chip } from '../../../design/chip.tsx';
 import { goTo, linkTo, route } from '../../../route/route.ts';
-import { reviews as words } from '../../../texts/reviews.ts';
-import { texts } from '../../../texts/texts.ts';
 import { useAct } from '../../../ui/act.ts';
 import { Empty } from '../../../ui/page.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
 import { ReadResult } from '../../../ui/read-result.tsx';
 import { Time } from '../../../ui/time.tsx';
 import type { Review, ReviewKind } from '../types.ts';
+import { KINDS, resultText, titleOf } from './kinds.ts';
 
 interface Due {
   readonly kind: ReviewKind;
@@ -31,8 +31,11 @@ export function Reviews() {
   return (
     <>
       <section class="stack">
-        <h2>{words.title}</h2>
-        <p class="dim">{words.why}</p>
+        <h2>Reviews by people</h2>
+        <p class="dim">
+          Frameworks ask that a person looks at who holds what access, at the policies, and at the audit log, and that
+          there is a record of it.
+        </p>
         <ReadResult of={pages.value}>
           {() => (
             <ul class="lines">
@@ -44,22 +47,22 @@ export function Reviews() {
         </ReadResult>
       </section>
       <section class="stack">
-        <h2>{words.past}</h2>
+        <h2>Reviews so far</h2>
         <ReadResult of={pages.value}>
           {(value) => (
             <>
-              {value.length === 0 && <Empty>{words.pastEmpty}</Empty>}
+              {value.length === 0 && (
+                <Empty>No review was made yet. Start one: it takes a person, a list and a few minutes.</Empty>
+              )}
               <ul class="lines">
                 {value.map(({ id, kind, state, started_at: at, started_by: by, finished }) => (
                   <li key={id} class="row">
-                    <a href={linkTo('compliance', ['reviews', id])}>{words.of(words.kinds[kind])}</a>
-                    <span class={`tag ${state === 'open' ? 'warn' : 'ok'}`}>
-                      {state === 'open' ? `○ ${words.open}` : `● ${words.finished}`}
-                    </span>
+                    <a href={linkTo('compliance', ['reviews', id])}>{titleOf(kind)}</a>
+                    <Chip tone={state === 'open' ? 'warn' : 'ok'}>{state === 'open' ? `○ open` : `● finished`}</Chip>
                     <span class="dim small">
-                      {words.startedBy} <Time at={at} /> {words.by} {by}
+                      Started <Time at={at} /> by {by}
                     </span>
-                    {finished && <span>{words.result(finished.confirmed, finished.flagged)}</span>}
+                    {finished && <span>{resultText(finished)}</span>}
                   </li>
                 ))}
               </ul>
@@ -69,7 +72,7 @@ export function Reviews() {
         {more && (
           <div class="row">
             <button type="button" onClick={more}>
-              {texts.common.more}
+              Load more
             </button>
           </div>
         )}
@@ -82,26 +85,29 @@ function DueReview({ due: { kind, due_at: at, overdue, reminders, open_id: open 
   const { isActing, problem, act } = useAct();
   const start = () =>
     act(async () => {
-      const review = await write(api.POST('/api/v1/ai/compliance/reviews', { body: { kind } }), words.started);
+      const review = await write(
+        api.POST('/api/v1/ai/compliance/reviews', { body: { kind } }),
+        'The review is started.',
+      );
       if ('id' in review) goTo(linkTo('compliance', ['reviews', review.id]));
     });
   return (
     <li class="stack-small">
       <span class="row">
-        <strong>{words.kinds[kind]}</strong>
-        <span class="dim">{words.kindWhy[kind]}</span>
-        <span class={`tag ${overdue ? 'danger' : ''}`}>
-          {overdue ? `▲ ${words.overdue}` : words.due} <Time at={at} />
-        </span>
-        {reminders && <span class="dim small">{words.reminders}</span>}
+        <strong>{KINDS[kind].name}</strong>
+        <span class="dim">{KINDS[kind].what}</span>
+        <Chip tone={overdue ? 'danger' : ''}>
+          {overdue ? `▲ overdue since` : 'due'} <Time at={at} />
+        </Chip>
+        {reminders && <span class="dim small">reminders come</span>}
         {open ? (
           <a class="button push" href={linkTo('compliance', ['reviews', open])}>
-            {words.goOn}
+            Go on with it
           </a>
         ) : (
           !route.value.query.has('at') && (
             <button type="button" class="push" disabled={isActing.value} onClick={start}>
-              {words.start(words.kinds[kind])}
+              Start a review of {kind}
             </button>
           )
         )}

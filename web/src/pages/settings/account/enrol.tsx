@@ -1,7 +1,5 @@
 import { useSignal } from '@preact/signals';
 import { answer, api } from '../../../api/client.ts';
-import { settings } from '../../../texts/settings.ts';
-import { texts } from '../../../texts/texts.ts';
 import { useAct } from '../../../ui/act.ts';
 import { CopyButton } from '../../../ui/copy.tsx';
 import { TextField } from '../../../ui/field.tsx';
@@ -9,8 +7,6 @@ import { say } from '../../../ui/message.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
 import { QrCode } from '../../../ui/qr.tsx';
 import { Time } from '../../../ui/time.tsx';
-
-const words = settings.account;
 
 interface Begun {
   readonly uri: string;
@@ -34,20 +30,14 @@ export function Enrol({ isOpen, done }: { isOpen?: boolean; done: (codes: readon
   if (begun.value) return <Confirm begun={begun.value} done={done} cancel={() => (begun.value = undefined)} />;
   return (
     <details open={isOpen}>
-      <summary>{words.enrol}</summary>
+      <summary>Set up a second factor</summary>
       <form class="panel stack narrow" method="post" onSubmit={begin}>
-        <p>{words.enrolWhy}</p>
-        <TextField
-          label={words.yourPassword}
-          type="password"
-          value={password}
-          required
-          autocomplete="current-password"
-        />
+        <p>You need an authenticator app, or a password manager that creates codes.</p>
+        <TextField label="Your password" type="password" value={password} required autocomplete="current-password" />
         <ProblemNotice problem={problem.value} />
         <div class="row">
           <button type="submit" disabled={isActing.value}>
-            {words.begin}
+            Continue
           </button>
         </div>
       </form>
@@ -69,29 +59,29 @@ function Confirm({ begun: { uri, secret, expiresAt }, done, cancel }: ConfirmPro
     return act(async () => {
       const body = { code: code.value.trim() };
       const confirmed = await answer(api.POST('/api/v1/users/me/otp/confirm', { body }));
-      say(words.on);
+      say('The second factor is on. Your other sessions ended.');
       done('recoveryCodes' in confirmed ? confirmed.recoveryCodes : []);
     });
   };
   return (
     <div class="panel enrol">
-      <QrCode text={uri} label={words.qr} />
+      <QrCode text={uri} label="QR code of the key for the authenticator app" />
       <form class="stack" method="post" onSubmit={confirm}>
-        <p>{words.scan}</p>
+        <p>Scan this with the app, or type the key. Then enter the code that it shows.</p>
         <p>
-          {words.key} <code class="break">{secret}</code> <CopyButton text={secret} />
+          Key <code class="break">{secret}</code> <CopyButton text={secret} />
         </p>
         <p class="dim small">
-          {words.keyUntil} <Time at={expiresAt} />
+          Valid until <Time at={expiresAt} />
         </p>
-        <TextField label={words.code} value={code} required autocomplete="one-time-code" />
+        <TextField label="Code of the app" value={code} required autocomplete="one-time-code" />
         <ProblemNotice problem={problem.value} />
         <div class="row">
           <button type="submit" class="primary" disabled={isActing.value}>
-            {words.confirm}
+            Turn on
           </button>
           <button type="button" class="quiet" onClick={cancel}>
-            {texts.common.cancel}
+            Cancel
           </button>
         </div>
       </form>

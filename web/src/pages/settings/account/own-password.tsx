@@ -2,14 +2,10 @@ import { useSignal } from '@preact/signals';
 import { Problem } from '../../../api/problem.ts';
 import { session } from '../../../api/session.ts';
 import { choosePassword } from '../../../api/sign-in.ts';
-import { settings } from '../../../texts/settings.ts';
-import { texts } from '../../../texts/texts.ts';
 import { useAct } from '../../../ui/act.ts';
 import { TextField } from '../../../ui/field.tsx';
 import { say } from '../../../ui/message.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
-
-const words = settings.account;
 
 export function OwnPassword() {
   const before = useSignal('');
@@ -19,30 +15,24 @@ export function OwnPassword() {
   const submit = async (event: Event) => {
     event.preventDefault();
     const isDone = await act(async () => {
-      if (next.value !== again.value) throw new Problem({ title: words.differs, code: 'page' });
+      if (next.value !== again.value) throw new Problem({ title: 'The new passwords do not match.', code: 'page' });
       await choosePassword(before.value, next.value);
-      say(words.passwordChanged);
+      say('The password is changed. Every other session ended.');
     });
     if (isDone) for (const field of [before, next, again]) field.value = '';
   };
   return (
     <section class="stack" aria-labelledby="password">
-      <h2 id="password">{words.password}</h2>
-      <p class="dim">{words.passwordWhy}</p>
+      <h2 id="password">Password</h2>
+      <p class="dim">Ends all other sessions and every API token of this account.</p>
       <details>
-        <summary>{texts.signIn.change}</summary>
+        <summary>Change password</summary>
         <form class="panel stack narrow" method="post" onSubmit={submit}>
           <input hidden autocomplete="username" value={session.value?.username ?? ''} readOnly />
+          <TextField label="Current password" type="password" value={before} required autocomplete="current-password" />
           <TextField
-            label={texts.signIn.oldPassword}
-            type="password"
-            value={before}
-            required
-            autocomplete="current-password"
-          />
-          <TextField
-            label={texts.signIn.newPassword}
-            hint={texts.signIn.rule}
+            label="New password"
+            hint="8 to 256 characters."
             type="password"
             value={next}
             required
@@ -50,11 +40,11 @@ export function OwnPassword() {
             maxLength={256}
             autocomplete="new-password"
           />
-          <TextField label={words.repeat} type="password" value={again} required autocomplete="new-password" />
+          <TextField label="Repeat new password" type="password" value={again} required autocomplete="new-password" />
           <ProblemNotice problem={problem.value} />
           <div class="row">
             <button type="submit" disabled={isActing.value}>
-              {texts.signIn.change}
+              Change password
             </button>
           </div>
         </form>

@@ -1,17 +1,14 @@
-import { settings } from '../../../texts/settings.ts';
-import { texts } from '../../../texts/texts.ts';
 import { CopyButton } from '../../../ui/copy.tsx';
 import { download } from '../../../ui/download.ts';
-
-const words = settings.account;
+import { SHOWN_ONCE } from '../../../ui/secret.tsx';
 
 export function RecoveryCodes({ codes, done }: { codes: readonly string[]; done: () => void }) {
   const text = `${codes.join('\n')}\n`;
   return (
-    <section class="panel stack" aria-label={words.codes}>
-      <h3>{words.codes}</h3>
+    <section class="panel stack" aria-label="Recovery codes">
+      <h3>Recovery codes</h3>
       <p>
-        {words.codesWhy} <strong>{texts.common.once}</strong>
+        Each signs you in once without the app. <strong>{SHOWN_ONCE}</strong>
       </p>
       <ol class="codes">
         {codes.map((code) => (
@@ -21,12 +18,15 @@ export function RecoveryCodes({ codes, done }: { codes: readonly string[]; done:
         ))}
       </ol>
       <div class="row">
-        <button type="button" onClick={() => download(words.codesFile, new Blob([text], { type: 'text/plain' }))}>
-          {words.download}
+        <button
+          type="button"
+          onClick={() => download('mesh-recovery-codes.txt', new Blob([text], { type: 'text/plain' }))}
+        >
+          Download
         </button>
         <CopyButton text={text} />
         <button type="button" class="push" onClick={done}>
-          {words.kept}
+          I stored them
         </button>
       </div>
     </section>

@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { answer, api } from '../../../api/client.ts';
 import { useLoaded } from '../../../api/load.ts';
-import { settings } from '../../../texts/settings.ts';
+import { Chip } from '../../../design/chip.tsx';
 import { useAct } from '../../../ui/act.ts';
 import { TextField } from '../../../ui/field.tsx';
 import { say } from '../../../ui/message.tsx';
@@ -10,8 +10,6 @@ import { ReadResult } from '../../../ui/read-result.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { Enrol } from './enrol.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
-
-const words = settings.account;
 
 /** The second factor of the person: to turn on, to renew its recovery codes, to remove. Codes are shown once. */
 export function SecondFactor() {
@@ -24,21 +22,22 @@ export function SecondFactor() {
   };
   return (
     <section class="stack" aria-labelledby="factor">
-      <h2 id="factor">{words.factor}</h2>
+      <h2 id="factor">Second factor</h2>
       <ReadResult of={loaded.value} />
       {/* What it was set up with goes when the codes come, not when it is read that it is on. */}
       {value && !value.enrolled && !codes.value && (
         <>
           <p>
-            {words.factorOff} {value.required && <strong>{words.factorRequired}</strong>}
+            Off. Your password alone signs you in.{' '}
+            {value.required && <strong>This installation requires one for administrators.</strong>}
           </p>
           <Enrol done={show} />
         </>
       )}
       {value?.enrolled && (
         <p>
-          <span class="tag ok">● {words.factorOn}</span> <Time at={value.since} />{' '}
-          {words.codesLeft(value.recoveryCodesLeft)}
+          <Chip tone="ok">● On since</Chip> <Time at={value.since} /> {value.recoveryCodesLeft} recovery{' '}
+          {value.recoveryCodesLeft === 1 ? 'code' : 'codes'} left.
         </p>
       )}
       {codes.value && <RecoveryCodes codes={codes.value} done={() => (codes.value = undefined)} />}
@@ -74,14 +73,8 @@ function Proof({ title, why, isDanger, run }: ProofProps) {
       <summary>{title}</summary>
       <form class="panel stack narrow" method="post" onSubmit={submit}>
         <p>{why}</p>
-        <TextField
-          label={words.yourPassword}
-          type="password"
-          value={password}
-          required
-          autocomplete="current-password"
-        />
-        <TextField label={words.codeOrRecovery} value={otp} required autocomplete="one-time-code" />
+        <TextField label="Your password" type="password" value={password} required autocomplete="current-password" />
+        <TextField label="Code of the app, or a recovery code" value={otp} required autocomplete="one-time-code" />
         <ProblemNotice problem={problem.value} />
         <div class="row">
           <button type="submit" class={isDanger ? 'danger' : ''} disabled={isActing.value}>
@@ -96,8 +89,8 @@ function Proof({ title, why, isDanger, run }: ProofProps) {
 function Renew({ done }: { done: (codes: readonly string[]) => void }) {
   return (
     <Proof
-      title={words.renew}
-      why={words.renewWhy}
+      title="Create new recovery codes"
+      why="The previous codes stop working."
       run={async (body) => {
         const renewed = await answer(api.POST('/api/v1/users/me/otp/recovery-codes', { body }));
         done('recoveryCodes' in renewed ? renewed.recoveryCodes : []);
@@ -109,12 +102,12 @@ function Renew({ done }: { done: (codes: readonly string[]) => void }) {
 function Remove({ done }: { done: () => void }) {
   return (
     <Proof
-      title={words.remove}
-      why={words.removeWhy}
+      title="Remove the second factor"
+      why="The password alone signs you in again. Your other sessions end."
       isDanger
       run={async (body) => {
         await answer(api.POST('/api/v1/users/me/otp/disable', { body }));
-        say(words.off);
+        say('The second factor is removed.');
         done();
       }}
     />

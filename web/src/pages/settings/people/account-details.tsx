@@ -4,27 +4,35 @@ import { session } from '../../../api/session.ts';
 import type { User } from '../../../api/types.ts';
 import { may } from '../../../api/workspace.ts';
 import { write } from '../../../api/write.ts';
+import { Chip } from '../../../design/chip.tsx';
 import { goTo, linkTo } from '../../../route/route.ts';
-import { settings } from '../../../texts/settings.ts';
-import { texts } from '../../../texts/texts.ts';
 import { useAct } from '../../../ui/act.ts';
 import { Confirm } from '../../../ui/dialog.tsx';
 import { Facts } from '../../../ui/facts.tsx';
 import { CheckField, TextField } from '../../../ui/field.tsx';
+import { issuerHost } from '../../../ui/issuer-host.ts';
 import { ProblemNotice } from '../../../ui/problem.tsx';
 import { Time } from '../../../ui/time.tsx';
 
-const words = settings.people;
+export const INSTALLATION_ROLES = { user: 'user', platform_admin: 'platform administrator' } as const;
+
+export const INITIAL_PASSWORD_HINT = 'They choose their own at the first sign-in.';
+
+/** Returns what lets a person in: an issuer, or a password of this installation. */
+export function signInOf({ issuer, secondFactor }: User): string {
+  if (issuer !== undefined) return issuerHost(issuer);
+  return secondFactor ? 'password and second factor' : 'password';
+}
 
 export function AccountState({ user: { disabled, lockedUntil, passwordChangeRequired } }: { user: User }) {
-  if (disabled) return <span class="tag danger">✕ {words.disabled}</span>;
-  if (lockedUntil) return <span class="tag warn">▲ {words.locked}</span>;
-  if (passwordChangeRequired) return <span class="tag warn">○ {words.mustChange}</span>;
-  return <span class="tag ok">● {words.active}</span>;
+  if (disabled) return <Chip tone="danger">✕ disabled</Chip>;
+  if (lockedUntil) return <Chip tone="warn">▲ locked</Chip>;
+  if (passwordChangeRequired) return <Chip tone="warn">○ has an initial password</Chip>;
+  return <Chip tone="ok">● active</Chip>;
 }
 
 export function AccountDetails({ user }: { user: User }) {
-  const { username, displayName, role, lockedUntil, secondFactor, createdAt } = user;
+  const { username, displayName, role, lockedUntil, createdAt } = user;
   const isOwn = username === session.value?.username;
   return (
     <article class="panel stack" aria-label={username}>
@@ -32,21 +40,21 @@ export function AccountDetails({ user }: { user: User }) {
         <h3 class="break">{username}</h3>
         <AccountState user={user} />
         <a class="push" href={linkTo('settings', ['people'])}>
-          {texts.common.close}
+          Close
         </a>
       </div>
       <Facts
         facts={[
-          [words.display, displayName],
-          [words.installationRole, words.roles[role]],
-          [words.factor, secondFactor ? texts.common.yes : texts.common.no],
-          [words.lockedUntil, lockedUntil && <Time at={lockedUntil} />],
-          [words.created, <Time key="created" at={createdAt} />],
+          ['Display name', displayName],
+          ['Role in the installation', INSTALLATION_ROLES[role]],
+          ['Signs in by', signInOf(user)],
+          ['Locked until', lockedUntil && <Time at={lockedUntil} />],
+          ['Created', <Time key="created" at={createdAt} />],
         ]}
       />
       {isOwn && (
         <p>
-          <a href={linkTo('settings', ['account'])}>{words.yours}</a>
+          <a href={linkTo('settings', ['account'])}>This is your own account: see My account.</a>
         </p>
       )}
       {!isOwn && may('users:write') && <Actions user={user} />}
@@ -56,44 +64,44 @@ export function AccountDetails({ user }: { user: User }) {
 
 type Asked = 'role' | 'disable' | 'factor' | 'delete' | undefined;
 
-function Actions({ user: { username, role, disabled, lockedUntil, secondFactor } }: { user: User }) {
+function Actions({ user: { username, role, disabled, lockedUntil, secondFactor, issuer } }: { user: User }) {
   const asked = useSignal<Asked>(undefined);
   const takesOver = useSignal(false);
   const { isActing, problem, act } = useAct();
   const own = session.value?.username;
   const params = { path: { username } };
   const path = '/api/v1/users/{username}';
-  const done = words.changed(username);
+  const done = `${username} is changed.`;
   const change = (body: { role?: User['role']; disabled?: boolean }) => write(api.PATCH(path, { params, body }), done);
   const other = role === 'user' ? 'platform_admin' : 'user';
   const dialogs = {
     role: {
-      title: words.roleTitle(username, words.roles[other]),
-      why: words.roleWhy,
-      act: role === 'user' ? words.makeAdmin : words.makeUser,
+      title: `Make ${username} a ${INSTALLATION_ROLES[other]}?`,
+      why: 'Their sessions and API tokens end: they sign in again.',
+      act: role === 'user' ? 'Make platform administrator' : 'Make user',
       run: () => change({ role: other }),
     },
     disable: {
-      title: words.disableTitle(username),
-      why: words.disableWhy,
-      act: words.disable,
+      title: `Disable ${username}?`,
+      why: 'Sessions, API tokens and agents end at once, requests are withdrawn, and nobody can sign in. Enabling restores the sign-in alone.',
+      act: 'Disable',
       name: username,
       run: () => change({ disabled: true }),
     },
     factor: {
-      title: words.resetTitle(username),
-      why: words.resetWhy,
-      act: words.resetFactor,
+      title: `Reset the second factor of ${username}?`,
+      why: 'For a lost second factor. Their sessions end, and the password alone signs in until they set up another.',
+      act: 'Reset second factor',
       run: () => write(api.DELETE('/api/v1/users/{username}/otp', { params }), done),
     },
     delete: {
-      title: words.deleteTitle(username),
-      why: words.deleteWhy,
-      act: words.delete,
+      title: `Delete the account ${username}?`,
+      why: 'Deletes its memberships, sessions and tokens and withdraws its requests. The audit log keeps its history.',
+      act: 'Delete',
       name: username,
       run: async () => {
         const body = takesOver.value && own ? { successor: own } : {};
-        await write(api.DELETE(path, { params, body }), words.deleted(username));
+        await write(api.DELETE(path, { params, body }), `${username} is deleted.`);
         goTo(linkTo('settings', ['people']));
       },
     },
@@ -111,7 +119,7 @@ function Actions({ user: { username, role, disabled, lockedUntil, secondFactor }
       <div class="row">
         {disabled && (
           <button type="button" disabled={isActing.value} onClick={() => act(() => change({ disabled: false }))}>
-            {words.enable}
+            Enable
           </button>
         )}
         {lockedUntil && (
@@ -120,7 +128,7 @@ function Actions({ user: { username, role, disabled, lockedUntil, secondFactor }
             disabled={isActing.value}
             onClick={() => act(() => write(api.POST('/api/v1/users/{username}/unlock', { params }), done))}
           >
-            {words.unlock}
+            Unlock
           </button>
         )}
         {offered.map((name) => (
@@ -129,11 +137,13 @@ function Actions({ user: { username, role, disabled, lockedUntil, secondFactor }
           </button>
         ))}
       </div>
-      <InitialPassword username={username} />
+      {issuer === undefined && <InitialPassword username={username} />}
       {'run' in dialog && (
         <Confirm key={asked.value} {...dialog} close={() => (asked.value = undefined)}>
           <p>{why}</p>
-          {asked.value === 'delete' && <CheckField label={words.takeOverAll} value={takesOver} />}
+          {asked.value === 'delete' && (
+            <CheckField label="Take over their agents where you are a member (otherwise these end)" value={takesOver} />
+          )}
         </Confirm>
       )}
     </>
@@ -149,15 +159,15 @@ function InitialPassword({ username }: { username: string }) {
       params: { path: { username } },
       body: { password: password.value },
     });
-    if (await act(() => write(call, words.changed(username)))) password.value = '';
+    if (await act(() => write(call, `${username} is changed.`))) password.value = '';
   };
   return (
     <details>
-      <summary>{words.password}</summary>
+      <summary>Set an initial password</summary>
       <form class="stack narrow" method="post" onSubmit={submit}>
         <TextField
-          label={words.initial}
-          hint={`${words.initialHint} ${words.roleWhy}`}
+          label="Initial password"
+          hint={`${INITIAL_PASSWORD_HINT} Their sessions and API tokens end: they sign in again.`}
           type="password"
           value={password}
           required
@@ -166,7 +176,7 @@ function InitialPassword({ username }: { username: string }) {
         <ProblemNotice problem={problem.value} />
         <div class="row">
           <button type="submit" disabled={isActing.value}>
-            {words.passwordAct}
+            Set password
           </button>
         </div>
       </form>

@@ -5,34 +5,36 @@ import { useLoaded } from '../../../api/load.ts';
 import type { User } from '../../../api/types.ts';
 import { may } from '../../../api/workspace.ts';
 import { write } from '../../../api/write.ts';
-import { goTo, linkTo, route, setQuery } from '../../../route/route.ts';
-import { settings } from '../../../texts/settings.ts';
-import { texts } from '../../../texts/texts.ts';
+import { goTo, linkTo, route } from '../../../route/route.ts';
 import { useAct } from '../../../ui/act.ts';
 import { SelectField, TextField } from '../../../ui/field.tsx';
-import { Empty } from '../../../ui/page.tsx';
+import { ListSection } from '../../../ui/list.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
-import { type Column, matches, Table } from '../../../ui/table.tsx';
+import type { Column } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
-import { AccountDetails, AccountState } from './account-details.tsx';
-
-const words = settings.people;
+import {
+  AccountDetails,
+  AccountState,
+  INITIAL_PASSWORD_HINT,
+  INSTALLATION_ROLES,
+  signInOf,
+} from './account-details.tsx';
 
 const COLUMNS: readonly Column<User>[] = [
   {
-    name: words.name,
+    name: 'User name',
     cell: ({ username }) => <a href={linkTo('settings', ['people', username])}>{username}</a>,
     order: ({ username }) => username,
   },
-  { name: words.display, cell: ({ displayName }) => displayName, isMinor: true },
-  { name: words.state, cell: (user) => <AccountState user={user} /> },
-  { name: words.installationRole, cell: ({ role }) => words.roles[role], isMinor: true },
+  { name: 'Display name', cell: ({ displayName }) => displayName, isMinor: true },
+  { name: 'State', cell: (user) => <AccountState user={user} /> },
+  { name: 'Role in the installation', cell: ({ role }) => INSTALLATION_ROLES[role], isMinor: true },
   {
-    name: words.factor,
-    cell: ({ secondFactor }) => (secondFactor ? texts.common.yes : texts.common.no),
+    name: 'Signs in by',
+    cell: (user) => <span class="break">{signInOf(user)}</span>,
     isMinor: true,
   },
-  { name: words.created, cell: ({ createdAt }) => <Time at={createdAt} />, isMinor: true },
+  { name: 'Created', cell: ({ createdAt }) => <Time at={createdAt} />, isMinor: true },
 ];
 
 /** Every account of the installation; `#/…/settings/people/<user name>` shows one. */
@@ -42,40 +44,27 @@ export function Accounts() {
       api.GET('/api/v1/users', { params: { query: { limit: 200, ...(cursor && { cursor }) } } }),
     ),
   );
-  const rows = useComputed(() => {
-    const search = route.value.query.get('account') ?? '';
-    return (loaded.value.value ?? []).filter(({ username, displayName }) => matches(search, [username, displayName]));
-  });
+  const rows = useComputed(() => loaded.value.value);
   const { value } = loaded.value;
   const [, chosen] = route.value.rest;
   const user = value?.find(({ username }) => username === chosen);
   return (
-    <section class="stack">
-      <h2>{words.accounts}</h2>
-      <p class="dim">{words.accountsWhy}</p>
-      <div class="row">
-        <input
-          type="search"
-          aria-label={words.searchAccounts}
-          placeholder={texts.common.search}
-          value={route.value.query.get('account') ?? ''}
-          onInput={({ currentTarget }) => setQuery({ account: currentTarget.value })}
-        />
-      </div>
+    <ListSection
+      title="Accounts"
+      why="Who can sign in to this installation. An account sees nothing until it is a member of a workspace."
+      of={loaded}
+      rows={rows}
+      columns={COLUMNS}
+      textsOf={({ username, displayName }) => [username, displayName]}
+      searchField="account"
+      keyOf={({ username }) => username}
+      selected={chosen}
+      open={({ username }) => goTo(linkTo('settings', ['people', username]))}
+      empty="No accounts."
+    >
       {user && <AccountDetails key={user.username} user={user} />}
-      <Table
-        read={loaded.value}
-        label={words.accounts}
-        isPart
-        columns={COLUMNS}
-        rows={rows}
-        keyOf={({ username }) => username}
-        selected={chosen}
-        open={({ username }) => goTo(linkTo('settings', ['people', username]))}
-        empty={<Empty>{value?.length === 0 ? words.noAccounts : texts.common.noMatch}</Empty>}
-      />
       {may('users:write') && <CreateAccount />}
-    </section>
+    </ListSection>
   );
 }
 
@@ -93,29 +82,31 @@ function CreateAccount() {
       password: password.value,
       role: role.value as User['role'],
     };
-    const isDone = await act(() => write(api.POST('/api/v1/users', { body }), words.createdOne(body.username)));
+    const isDone = await act(() =>
+      write(api.POST('/api/v1/users', { body }), `${body.username} can sign in. Add them to a workspace.`),
+    );
     if (isDone) for (const field of [username, displayName, password]) field.value = '';
   };
   return (
     <details>
-      <summary>{words.create}</summary>
+      <summary>Create an account</summary>
       <form class="panel stack narrow" method="post" onSubmit={submit}>
-        <TextField label={words.name} value={username} required maxLength={63} autocomplete="off" spellcheck={false} />
-        <TextField label={words.display} value={displayName} autocomplete="off" />
+        <TextField label="User name" value={username} required maxLength={63} autocomplete="off" spellcheck={false} />
+        <TextField label="Display name" value={displayName} autocomplete="off" />
         <TextField
-          label={words.initial}
-          hint={words.initialHint}
+          label="Initial password"
+          hint={INITIAL_PASSWORD_HINT}
           type="password"
           value={password}
           required
           autocomplete="new-password"
         />
-        <SelectField label={words.installationRole} value={role} options={Object.entries(words.roles)} />
-        <p class="hint dim">{words.roleHint}</p>
+        <SelectField label="Role in the installation" value={role} options={Object.entries(INSTALLATION_ROLES)} />
+        <p class="hint dim">Platform administrators manage all workspaces and accounts.</p>
         <ProblemNotice problem={problem.value} />
         <div class="row">
           <button type="submit" disabled={isActing.value}>
-            {words.createAct}
+            Create account
           </button>
         </div>
       </form>

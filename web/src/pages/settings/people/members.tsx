@@ -6,19 +6,26 @@ import { session } from '../../../api/session.ts';
 import type { Member, Role } from '../../../api/types.ts';
 import { may, workspaceId } from '../../../api/workspace.ts';
 import { write } from '../../../api/write.ts';
-import { route } from '../../../route/route.ts';
-import { ROLE_WORDS, settings } from '../../../texts/settings.ts';
-import { texts } from '../../../texts/texts.ts';
 import { useAct } from '../../../ui/act.ts';
 import { Confirm, Dialog } from '../../../ui/dialog.tsx';
 import { CheckField, SelectField, TextField } from '../../../ui/field.tsx';
-import { Empty } from '../../../ui/page.tsx';
+import { issuerHost } from '../../../ui/issuer-host.ts';
+import { ListSection } from '../../../ui/list.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
-import { type Column, matches, SearchBox, Table } from '../../../ui/table.tsx';
+import type { Column } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 
+const ROLE_WORDS = {
+  viewer: 'reads the network and its history',
+  auditor: 'reads the network and the audit log, assesses compliance',
+  operator: 'changes the network, approves changes and devices',
+  admin: 'does all of these, manages members, agents and settings',
+} as const;
+
+const removedText = (name: string, ended: number) =>
+  `${name} is removed.${ended > 0 ? ` ${ended} ${ended === 1 ? 'agent' : 'agents'} ended.` : ''}`;
+
 const ROLES = Object.keys(ROLE_WORDS) as Role[];
-const words = settings.people;
 
 interface Asked {
   readonly member: Member;
@@ -37,57 +44,53 @@ export function Members() {
   });
   const asked = useSignal<Asked | undefined>(undefined);
   const mayWrite = may('members:write');
-  const rows = useComputed(() => {
-    const search = route.value.query.get('q') ?? '';
-    return (loaded.value.value ?? []).filter(({ username, role }) => matches(search, [username, role]));
-  });
-  const { value } = loaded.value;
+  const rows = useComputed(() => loaded.value.value);
   const close = () => {
     asked.value = undefined;
   };
   return (
-    <section class="stack">
-      <h2>{words.members}</h2>
-      <p class="dim">{words.membersWhy}</p>
-      <div class="row">
-        <SearchBox label={words.search} />
-      </div>
-      <Table
-        read={loaded.value}
-        label={words.members}
-        isPart
-        columns={columnsOf(mayWrite ? (member, what) => (asked.value = { member, what }) : undefined)}
-        rows={rows}
-        keyOf={({ username }) => username}
-        empty={<Empty>{value?.length === 0 ? words.noMembers : texts.common.noMatch}</Empty>}
-      />
+    <ListSection
+      title="Members"
+      why="A role applies to this workspace only, from the next request on."
+      of={loaded}
+      rows={rows}
+      columns={columnsOf(mayWrite ? (member, what) => (asked.value = { member, what }) : undefined)}
+      textsOf={({ username, role }) => [username, role]}
+      keyOf={({ username }) => username}
+      empty="No members yet. Add one by user name."
+    >
       {mayWrite && <AddMember />}
       {asked.value?.what === 'change' && <ChangeRole member={asked.value.member} close={close} />}
       {asked.value?.what === 'remove' && <RemoveMember member={asked.value.member} close={close} />}
-    </section>
+    </ListSection>
   );
 }
 
 function columnsOf(ask: ((member: Member, what: Asked['what']) => void) | undefined): readonly Column<Member>[] {
   return [
-    { name: words.name, cell: ({ username }) => username, order: ({ username }) => username },
+    { name: 'User name', cell: ({ username }) => username, order: ({ username }) => username },
     {
-      name: words.role,
-      cell: ({ role }) => <span title={ROLE_WORDS[role]}>{role}</span>,
+      name: 'Role',
+      cell: ({ role, issuer }) => (
+        <>
+          <span title={ROLE_WORDS[role]}>{role}</span>
+          {issuer !== undefined && <span class="dim break"> by claims of {issuerHost(issuer)}</span>}
+        </>
+      ),
       order: ({ role }) => ROLES.indexOf(role),
     },
-    { name: words.since, cell: ({ since }) => <Time at={since} />, order: ({ since }) => since, isMinor: true },
+    { name: 'Member since', cell: ({ since }) => <Time at={since} />, order: ({ since }) => since, isMinor: true },
     ...(ask
       ? [
           {
-            name: texts.common.actions,
+            name: 'Actions',
             cell: (member: Member) => (
               <span class="row">
                 <button type="button" class="link" onClick={() => ask(member, 'change')}>
-                  {words.change} <span class="visually-hidden">{member.username}</span>
+                  Change role <span class="visually-hidden">{member.username}</span>
                 </button>
                 <button type="button" class="link" onClick={() => ask(member, 'remove')}>
-                  {words.remove} <span class="visually-hidden">{member.username}</span>
+                  Remove <span class="visually-hidden">{member.username}</span>
                 </button>
               </span>
             ),
@@ -103,7 +106,7 @@ function setRole(username: string, role: string) {
   const params = { path: { workspaceId: workspaceId.value ?? '', username } };
   return write(
     api.PUT('/api/v1/workspaces/{workspaceId}/members/{username}', { params, body: { role: role as Role } }),
-    words.added(username, role),
+    `${username} is now ${role}.`,
   );
 }
 
@@ -117,14 +120,20 @@ function AddMember() {
   };
   return (
     <details>
-      <summary>{words.add}</summary>
+      <summary>Add a member</summary>
       <form class="panel stack narrow" onSubmit={submit}>
-        <TextField label={words.name} hint={words.addHint} value={username} required autocomplete="off" />
-        <SelectField label={words.role} value={role} options={roleOptions} />
+        <TextField
+          label="User name"
+          hint="Exact user name. Without an account yet, the person is a member from the first sign-in."
+          value={username}
+          required
+          autocomplete="off"
+        />
+        <SelectField label="Role" value={role} options={roleOptions} />
         <ProblemNotice problem={problem.value} />
         <div class="row">
           <button type="submit" disabled={isActing.value}>
-            {words.addAct}
+            Add member
           </button>
         </div>
       </form>
@@ -140,16 +149,16 @@ function ChangeRole({ member, close }: { member: Member; close: () => void }) {
     if (await act(() => setRole(member.username, role.value))) close();
   };
   return (
-    <Dialog title={words.changeOf(member.username)} close={close}>
+    <Dialog title={`Change the role of ${member.username}`} close={close}>
       <form class="stack" onSubmit={submit}>
-        <SelectField label={words.roleOf(member.username)} value={role} options={roleOptions} />
+        <SelectField label={`Role of ${member.username}`} value={role} options={roleOptions} />
         <ProblemNotice problem={problem.value} />
         <div class="row">
           <button type="submit" class="primary" disabled={isActing.value || role.value === member.role}>
-            {words.change}
+            Change role
           </button>
           <button type="button" class="quiet" onClick={close}>
-            {texts.common.cancel}
+            Cancel
           </button>
         </div>
       </form>
@@ -164,13 +173,13 @@ function RemoveMember({ member: { username }, close }: { member: Member; close: 
     const params = { path: { workspaceId: workspaceId.value ?? '', username } };
     const body = takesOver.value && own ? { successor: own } : {};
     await write(api.DELETE('/api/v1/workspaces/{workspaceId}/members/{username}', { params, body }), (removed) =>
-      words.removed(username, 'endedAgents' in removed ? removed.endedAgents.length : 0),
+      removedText(username, 'endedAgents' in removed ? removed.endedAgents.length : 0),
     );
   };
   return (
-    <Confirm title={words.removeTitle(username)} act={words.remove} name={username} run={run} close={close}>
-      <p>{words.removeWhy}</p>
-      {username !== own && <CheckField label={words.takeOver} value={takesOver} />}
+    <Confirm title={`Remove ${username} from this workspace?`} act="Remove" name={username} run={run} close={close}>
+      <p>Their API tokens here are revoked, their plans and requests withdrawn.</p>
+      {username !== own && <CheckField label="Take over their agents (otherwise these end)" value={takesOver} />}
     </Confirm>
   );
 }

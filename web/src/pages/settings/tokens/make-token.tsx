@@ -3,21 +3,24 @@ import { answer, api } from '../../../api/client.ts';
 import { changed } from '../../../api/load.ts';
 import { Problem } from '../../../api/problem.ts';
 import type { components } from '../../../api/schema.d.ts';
+import { SCOPE_WORDS } from '../../../api/scopes.ts';
 import { may, workspace, workspaceId } from '../../../api/workspace.ts';
-import { SCOPE_WORDS, settings } from '../../../texts/settings.ts';
 import { useAct } from '../../../ui/act.ts';
 import { SelectField, TextField } from '../../../ui/field.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
 
-type Scope = NonNullable<components['schemas']['CreateApiTokenRequest']['scopes']>[number];
-type Preset = keyof typeof settings.tokens.presets;
+const PRESETS = { default: 'read, plan and request changes', viewer: 'read only', own: 'chosen below' } as const;
 
-const words = settings.tokens;
+type Scope = NonNullable<components['schemas']['CreateApiTokenRequest']['scopes']>[number] & keyof typeof SCOPE_WORDS;
+type Preset = keyof typeof PRESETS;
+
 const DAYS = [7, 30, 90, 365];
+
+const NEVER_IN_TOKENS = ['workflows:approve', 'users:write', 'workspaces:write'];
 
 /** The scopes of the person here that a token may carry: none that approves or administers. */
 function grantable(): readonly Scope[] {
-  return (workspace.value?.scopes ?? []).filter((scope): scope is Scope => scope in SCOPE_WORDS);
+  return (workspace.value?.scopes ?? []).filter((scope): scope is Scope => !NEVER_IN_TOKENS.includes(scope));
 }
 
 export function MakeToken({ done }: { done: (made: { name: string; token: string }) => void }) {
@@ -39,17 +42,28 @@ export function MakeToken({ done }: { done: (made: { name: string; token: string
       if ('token' in made) done(made);
     });
   };
-  const presets = Object.entries(words.presets).filter(([one]) => mayPlan || one !== 'default');
+  const presets = Object.entries(PRESETS).filter(([one]) => mayPlan || one !== 'default');
   return (
     <details>
-      <summary>{words.make}</summary>
+      <summary>Create an API token</summary>
       <form class="panel stack narrow" onSubmit={submit}>
-        <TextField label={words.name} hint={words.nameHint} value={name} required maxLength={128} autocomplete="off" />
-        <SelectField label={words.days} value={days} options={DAYS.map((one) => [String(one), words.daysOf(one)])} />
-        <SelectField label={words.preset} value={preset} options={presets} />
+        <TextField
+          label="Name"
+          hint={'Such as "nightly backup".'}
+          value={name}
+          required
+          maxLength={128}
+          autocomplete="off"
+        />
+        <SelectField
+          label="Ends after"
+          value={days}
+          options={DAYS.map((one) => [String(one), one === 365 ? 'a year' : `${one} days`])}
+        />
+        <SelectField label="Permissions" value={preset} options={presets} />
         {preset.value === 'own' && (
           <fieldset>
-            <legend class="visually-hidden">{words.scopes}</legend>
+            <legend class="visually-hidden">Permissions</legend>
             {grantable().map((scope) => (
               <label key={scope} class="check">
                 <input
@@ -70,7 +84,7 @@ export function MakeToken({ done }: { done: (made: { name: string; token: string
         <ProblemNotice problem={problem.value} />
         <div class="row">
           <button type="submit" disabled={isActing.value}>
-            {words.makeAct}
+            Create token
           </button>
         </div>
       </form>
@@ -79,9 +93,9 @@ export function MakeToken({ done }: { done: (made: { name: string; token: string
 }
 
 /** Undefined leaves it to the control plane: read, plan and apply. */
-function chosenScopes(preset: Preset, own: readonly Scope[]): readonly Scope[] | undefined {
+function chosenScopes(preset: Preset, own: readonly Scope[]): readonly (Scope | 'viewer')[] | undefined {
   if (preset === 'default') return undefined;
   if (preset === 'viewer') return ['viewer'];
-  if (own.length === 0) throw new Problem({ title: words.none, code: 'page' });
+  if (own.length === 0) throw new Problem({ title: 'Choose at least one.', code: 'page' });
   return own;
 }

@@ -2,8 +2,7 @@ import { useSignal } from '@preact/signals';
 import { answer, api } from '../../../api/client.ts';
 import { changed } from '../../../api/load.ts';
 import { workspaceId } from '../../../api/workspace.ts';
-import { texts } from '../../../texts/texts.ts';
-import { webhooks as words } from '../../../texts/webhooks.ts';
+import { WAITS } from '../../../api/write.ts';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { say } from '../../../ui/message.tsx';
 import { Secret } from '../../../ui/secret.tsx';
@@ -15,10 +14,10 @@ export function MakeWebhook() {
   return (
     <>
       <details>
-        <summary>{words.make}</summary>
+        <summary>New webhook</summary>
         <WebhookForm
           key={made.value}
-          act={words.makeAct}
+          act="Create webhook"
           run={async (body) => {
             const params = { path: { workspaceId: workspaceId.value ?? '' } };
             const webhook = await answer(
@@ -27,7 +26,7 @@ export function MakeWebhook() {
             changed.value += 1;
             made.value += 1;
             if ('secret' in webhook) secret.value = webhook.secret;
-            else say(texts.common.waits);
+            else say(WAITS);
           }}
         />
       </details>
@@ -38,13 +37,13 @@ export function MakeWebhook() {
 
 export function SecretDialog({ secret, note, close }: { secret: string; note?: string; close: () => void }) {
   return (
-    <Dialog title={words.secret} close={close}>
-      <p>{words.secretWhy}</p>
-      <Secret label={words.secret} text={secret} />
+    <Dialog title="Signing secret" close={close}>
+      <p>Receivers check the signature of each request with it.</p>
+      <Secret label="Signing secret" text={secret} />
       {note && <p>{note}</p>}
       <div class="row">
         <button type="button" onClick={close}>
-          {texts.common.close}
+          Close
         </button>
       </div>
     </Dialog>

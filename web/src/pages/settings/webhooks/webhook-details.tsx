@@ -3,10 +3,8 @@ import { answer, api } from '../../../api/client.ts';
 import { changed, useLoaded } from '../../../api/load.ts';
 import type { Webhook } from '../../../api/types.ts';
 import { may, workspaceId } from '../../../api/workspace.ts';
-import { write } from '../../../api/write.ts';
+import { WAITS, write } from '../../../api/write.ts';
 import { goTo, linkTo } from '../../../route/route.ts';
-import { texts } from '../../../texts/texts.ts';
-import { webhooks as words } from '../../../texts/webhooks.ts';
 import { useAct } from '../../../ui/act.ts';
 import { Confirm } from '../../../ui/dialog.tsx';
 import { Facts } from '../../../ui/facts.tsx';
@@ -35,16 +33,16 @@ function Details({ webhook }: { webhook: Webhook }) {
         <h3 class="break">{description || url}</h3>
         <WebhookState webhook={webhook} />
         <a class="push" href={linkTo('settings', ['webhooks'])}>
-          {texts.common.close}
+          Close
         </a>
       </div>
       <Facts
         facts={[
-          [words.url, <code key="url">{url}</code>],
-          [words.events, events.join(' ')],
-          [words.failingSince, failingSince && <Time at={failingSince} />],
-          [words.disabledReason, disabledReason],
-          [words.made, [<Time key="made" at={createdAt} />, ` ${words.madeBy} ${createdBy}`]],
+          ['URL', <code key="url">{url}</code>],
+          ['Events', events.join(' ')],
+          ['Failing since', failingSince && <Time at={failingSince} />],
+          ['Disabled because', disabledReason],
+          ['Created', [<Time key="made" at={createdAt} />, ` by ${createdBy}`]],
         ]}
       />
       {may('members:write') && <Actions webhook={webhook} />}
@@ -59,16 +57,17 @@ function Actions({ webhook }: { webhook: Webhook }) {
   const { isActing, problem, act } = useAct();
   const params = { path: { workspaceId: workspaceId.value ?? '', id: webhook.id } };
   const { enabled } = webhook;
-  const turn = () => act(() => write(api.PATCH(PATH, { params, body: { enabled: !enabled } }), words.saved));
-  const test = () => act(() => write(api.POST(`${PATH}/test`, { params }), words.tested));
+  const turn = () =>
+    act(() => write(api.PATCH(PATH, { params, body: { enabled: !enabled } }), 'The webhook is saved.'));
+  const test = () => act(() => write(api.POST(`${PATH}/test`, { params }), 'A test was sent: see Deliveries.'));
   const rotate = async () => {
     const made = await answer(api.POST(`${PATH}/rotate-secret`, { params }));
     changed.value += 1;
     if ('secret' in made) rotated.value = made;
-    else say(texts.common.waits);
+    else say(WAITS);
   };
   const remove = async () => {
-    await write(api.DELETE(PATH, { params }), words.deleted);
+    await write(api.DELETE(PATH, { params }), 'The webhook is deleted.');
     goTo(linkTo('settings', ['webhooks']));
   };
   const close = () => {
@@ -79,46 +78,46 @@ function Actions({ webhook }: { webhook: Webhook }) {
       <ProblemNotice problem={problem.value} />
       <div class="row">
         <button type="button" disabled={isActing.value} onClick={test}>
-          {words.test}
+          Send a test
         </button>
         <button type="button" disabled={isActing.value} onClick={turn}>
-          {enabled ? words.disable : words.enable}
+          {enabled ? 'Disable' : 'Enable'}
         </button>
         <button type="button" onClick={() => (asked.value = 'rotate')}>
-          {words.rotate}
+          Rotate secret
         </button>
         <button type="button" class="danger" onClick={() => (asked.value = 'delete')}>
-          {words.delete}
+          Delete
         </button>
       </div>
       <details>
-        <summary>{words.edit}</summary>
+        <summary>Edit</summary>
         <WebhookForm
           webhook={webhook}
-          act={texts.common.save}
-          run={(body) => write(api.PATCH(PATH, { params, body }), words.saved)}
+          act="Save"
+          run={(body) => write(api.PATCH(PATH, { params, body }), 'The webhook is saved.')}
         />
       </details>
       {asked.value === 'rotate' && (
-        <Confirm title={words.rotateTitle} act={words.rotate} run={rotate} close={close}>
-          <p>{words.rotateWhy}</p>
+        <Confirm title="Rotate the secret?" act="Rotate secret" run={rotate} close={close}>
+          <p>Both secrets sign for a day. Give the new one to the receiver in that time.</p>
         </Confirm>
       )}
       {asked.value === 'delete' && (
         <Confirm
-          title={words.deleteTitle}
-          act={words.deleteAct}
+          title="Delete this webhook?"
+          act="Delete webhook"
           name={webhook.description || new URL(webhook.url).host}
           run={remove}
           close={close}
         >
-          <p>{words.deleteWhy}</p>
+          <p>Deletes its deliveries too. The receiver gets no more events.</p>
         </Confirm>
       )}
       {rotated.value && (
         <SecretDialog
           secret={rotated.value.secret}
-          note={`${words.oldUntil} ${exactTime(rotated.value.oldSecretUntil)}.`}
+          note={`The old one signs until ${exactTime(rotated.value.oldSecretUntil)}.`}
           close={() => (rotated.value = undefined)}
         />
       )}

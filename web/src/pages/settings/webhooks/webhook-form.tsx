@@ -1,10 +1,26 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { Problem } from '../../../api/problem.ts';
 import type { Webhook } from '../../../api/types.ts';
-import { EVENT_GROUPS, webhooks as words } from '../../../texts/webhooks.ts';
 import { useAct } from '../../../ui/act.ts';
 import { TextField } from '../../../ui/field.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
+
+/** By prefix (docs/webhooks.md#what-is-sent). */
+const EVENT_GROUPS: Readonly<Record<string, string>> = {
+  'workflow.*': 'changes pending, approved, applied, rejected or failed',
+  'peer.*': 'devices that join, change, leave, come online or go offline',
+  'policy.*': 'policies',
+  'network.*': 'networks',
+  'assertion.*': 'assertions',
+  'agent.*': 'agents created, renewed or ended',
+  'member.*': 'members and their roles',
+  'snapshot.*': 'snapshots',
+  'assessment.*': 'assessments',
+  'compliance.*': 'controls that flip, and schedules that fail',
+  'review.*': 'reviews that are due',
+  'audit.*': 'the audit log: contradictions, days without an entry',
+  token_used: 'join tokens that a device used',
+};
 
 export type WebhookFields = Pick<Webhook, 'url' | 'description' | 'events'>;
 
@@ -23,14 +39,21 @@ export function WebhookForm({ webhook, act: label, run }: Props) {
   const submit = (event: Event) => {
     event.preventDefault();
     return act(async () => {
-      if (events.value.length === 0) throw new Problem({ title: words.noEvents, code: 'page' });
+      if (events.value.length === 0) throw new Problem({ title: 'Choose at least one event.', code: 'page' });
       await run({ url: url.value.trim(), description: description.value, events: [...events.value] });
     });
   };
   return (
     <form class="panel stack" onSubmit={submit}>
-      <TextField label={words.url} hint={words.urlHint} type="url" value={url} required autocomplete="off" />
-      <TextField label={words.description} value={description} maxLength={128} autocomplete="off" />
+      <TextField
+        label="URL"
+        hint="A public https address, unless the operator allows others."
+        type="url"
+        value={url}
+        required
+        autocomplete="off"
+      />
+      <TextField label="Description" value={description} maxLength={128} autocomplete="off" />
       <Events chosen={events} />
       <ProblemNotice problem={problem.value} />
       <div class="row">
@@ -55,8 +78,8 @@ function Events({ chosen }: { chosen: Signal<readonly string[]> }) {
   };
   return (
     <fieldset>
-      <legend class="label">{words.events}</legend>
-      <Choice name={ALL} text={words.all} isOn={isAll} turn={turn} />
+      <legend class="label">Events</legend>
+      <Choice name={ALL} text="everything" isOn={isAll} turn={turn} />
       {!isAll &&
         names.map((name) => (
           <Choice key={name} name={name} text={EVENT_GROUPS[name]} isOn={chosen.value.includes(name)} turn={turn} />

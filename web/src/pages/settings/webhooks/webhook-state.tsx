@@ -1,8 +1,8 @@
 import type { Webhook } from '../../../api/types.ts';
-import { webhooks as words } from '../../../texts/webhooks.ts';
+import { Chip } from '../../../design/chip.tsx';
 
 export function WebhookState({ webhook: { enabled, failingSince } }: { webhook: Webhook }) {
-  if (!enabled) return <span class="tag danger">✕ {words.disabled}</span>;
-  if (failingSince) return <span class="tag warn">▲ {words.failing}</span>;
-  return <span class="tag ok">● {words.enabled}</span>;
+  if (!enabled) return <Chip tone="danger">✕ disabled</Chip>;
+  if (failingSince) return <Chip tone="warn">▲ failing</Chip>;
+  return <Chip tone="ok">● enabled</Chip>;
 }

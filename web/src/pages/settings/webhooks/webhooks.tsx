@@ -5,9 +5,8 @@ import { useLoaded } from '../../../api/load.ts';
 import type { Webhook } from '../../../api/types.ts';
 import { may, workspaceId } from '../../../api/workspace.ts';
 import { goTo, linkTo, route } from '../../../route/route.ts';
-import { webhooks as words } from '../../../texts/webhooks.ts';
-import { Empty } from '../../../ui/page.tsx';
-import { type Column, Table } from '../../../ui/table.tsx';
+import { ListSection } from '../../../ui/list.tsx';
+import type { Column } from '../../../ui/table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { MakeWebhook } from './make-webhook.tsx';
 import { WebhookDetails } from './webhook-details.tsx';
@@ -15,7 +14,7 @@ import { WebhookState } from './webhook-state.tsx';
 
 const COLUMNS: readonly Column<Webhook>[] = [
   {
-    name: words.url,
+    name: 'URL',
     cell: ({ id, url, description }) => (
       <a href={linkTo('settings', ['webhooks', id])} title={url}>
         {description || url}
@@ -23,9 +22,9 @@ const COLUMNS: readonly Column<Webhook>[] = [
     ),
     order: ({ url, description }) => description || url,
   },
-  { name: words.state, cell: (webhook) => <WebhookState webhook={webhook} /> },
-  { name: words.events, cell: ({ events }) => events.join(' '), isMinor: true },
-  { name: words.made, cell: ({ createdAt }) => <Time at={createdAt} />, isMinor: true },
+  { name: 'State', cell: (webhook) => <WebhookState webhook={webhook} /> },
+  { name: 'Events', cell: ({ events }) => events.join(' '), isMinor: true },
+  { name: 'Created', cell: ({ createdAt }) => <Time at={createdAt} />, isMinor: true },
 ];
 
 /** The webhooks of the workspace; `#/…/settings/webhooks/<id>` shows one with its deliveries. */
@@ -38,25 +37,22 @@ export function Webhooks() {
       }),
     );
   });
-  const rows = useComputed(() => loaded.value.value ?? []);
+  const rows = useComputed(() => loaded.value.value);
   const [, chosen] = route.value.rest;
   return (
-    <section class="stack">
-      <h2>{words.title}</h2>
-      <p class="dim">{words.why}</p>
-      <Table
-        read={loaded.value}
-        label={words.title}
-        isPart
-        columns={COLUMNS}
-        rows={rows}
-        keyOf={({ id }) => id}
-        selected={chosen}
-        open={({ id }) => goTo(linkTo('settings', ['webhooks', id]))}
-        empty={<Empty>{words.empty}</Empty>}
-      />
+    <ListSection
+      title="Webhooks"
+      why="Posts the events of this workspace to a URL, signed by Standard Webhooks."
+      of={loaded}
+      rows={rows}
+      columns={COLUMNS}
+      keyOf={({ id }) => id}
+      selected={chosen}
+      open={({ id }) => goTo(linkTo('settings', ['webhooks', id]))}
+      empty="No webhooks yet. Create one to notify a chat, ticket system or pager of pending changes."
+    >
       {chosen && <WebhookDetails key={chosen} id={chosen} />}
       {may('members:write') && !chosen && <MakeWebhook />}
-    </section>
+    </ListSection>
   );
 }

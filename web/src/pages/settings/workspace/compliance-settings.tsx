@@ -1,9 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
+import { FRAMEWORK_NAMES, type Framework } from '../../../api/frameworks.ts';
 import type { WorkspaceDetail } from '../../../api/types.ts';
 import { may } from '../../../api/workspace.ts';
-import { FRAMEWORK_NAMES, type Framework } from '../../../texts/frameworks.ts';
-import { texts } from '../../../texts/texts.ts';
-import { workspaceSettings as words } from '../../../texts/workspace-settings.ts';
 import { useAct } from '../../../ui/act.ts';
 import { Facts } from '../../../ui/facts.tsx';
 import { CheckField, TextField } from '../../../ui/field.tsx';
@@ -21,19 +19,25 @@ export function ComplianceSettings({ settings, id }: Props) {
   const { access, policies, activity } = settings.reviews ?? {};
   return (
     <section class="stack" aria-labelledby="compliance-settings">
-      <h2 id="compliance-settings">{words.compliance}</h2>
-      <p class="dim">{words.complianceWhy}</p>
+      <h2 id="compliance-settings">Compliance</h2>
+      <p class="dim">What assessments cover, and which controls changes are checked against.</p>
       {may('members:write') ? (
         <ComplianceForm settings={settings} id={id} />
       ) : (
         <Facts
           facts={[
-            [words.cde, cde?.join(' ')],
-            [words.ephi, ephi?.join(' ')],
-            [words.sources, sources?.join(' ')],
-            [words.frameworks, frameworks?.map((one) => FRAMEWORK_NAMES[one]).join(', ') ?? words.frameworksAuto],
-            [words.secondPerson, secondPerson ? texts.common.yes : texts.common.no],
-            [words.reviews, [access, policies, activity].some(Boolean) && `${access}, ${policies}, ${activity}`],
+            ['Labels of peers with cardholder data', cde?.join(' ')],
+            ['Labels of peers with health data', ephi?.join(' ')],
+            ['Outside addresses that may reach them', sources?.join(' ')],
+            [
+              'Check changes against',
+              frameworks?.map((one) => FRAMEWORK_NAMES[one]).join(', ') ?? 'frameworks whose data labels are in use',
+            ],
+            ['A change that breaks a control needs a second person', secondPerson ? 'yes' : 'no'],
+            [
+              'Days between reviews',
+              [access, policies, activity].some(Boolean) && `${access}, ${policies}, ${activity}`,
+            ],
           ]}
         />
       )}
@@ -70,24 +74,39 @@ function ComplianceForm({ settings: { compliance = {}, reviews = {} }, id }: Pro
   const days = { type: 'number', min: 1, max: 366 } as const;
   return (
     <form class="stack narrow" onSubmit={submit}>
-      <TextField label={words.cde} hint={words.labelsHint} value={cde} autocomplete="off" />
-      <TextField label={words.ephi} hint={words.labelsHint} value={ephi} autocomplete="off" />
-      <TextField label={words.sources} hint={words.sourcesHint} value={sources} autocomplete="off" />
+      <TextField
+        label="Labels of peers with cardholder data"
+        hint="As key=value, separated by spaces. Empty: the default labels."
+        value={cde}
+        autocomplete="off"
+      />
+      <TextField
+        label="Labels of peers with health data"
+        hint="As key=value, separated by spaces. Empty: the default labels."
+        value={ephi}
+        autocomplete="off"
+      />
+      <TextField
+        label="Outside addresses that may reach them"
+        hint="As 203.0.113.0/24, separated by spaces."
+        value={sources}
+        autocomplete="off"
+      />
       <Frameworks chosen={frameworks} />
-      <CheckField label={words.secondPerson} value={secondPerson} />
+      <CheckField label="A change that breaks a control needs a second person" value={secondPerson} />
       <fieldset class="stack-small">
-        <legend class="label">{words.reviews}</legend>
+        <legend class="label">Days between reviews</legend>
         <div class="row">
-          <TextField label={words.access} value={access} {...days} />
-          <TextField label={words.policies} value={policies} {...days} />
-          <TextField label={words.activity} value={activity} {...days} />
+          <TextField label="of access" value={access} {...days} />
+          <TextField label="of the policies" value={policies} {...days} />
+          <TextField label="of the audit log" value={activity} {...days} />
         </div>
-        <p class="hint dim">{words.reviewsHint}</p>
+        <p class="hint dim">Empty: 184, 184 and 92 days, without reminders until the first review is finished.</p>
       </fieldset>
       <ProblemNotice problem={problem.value} />
       <div class="row">
         <button type="submit" disabled={isActing.value}>
-          {texts.common.save}
+          Save
         </button>
       </div>
     </form>
@@ -98,14 +117,14 @@ function Frameworks({ chosen }: { chosen: Signal<readonly Framework[] | undefine
   const own = chosen.value;
   return (
     <fieldset>
-      <legend class="label">{words.frameworks}</legend>
+      <legend class="label">Check changes against</legend>
       <label class="check">
         <input type="radio" name="frameworks" checked={own === undefined} onChange={() => (chosen.value = undefined)} />
-        {words.frameworksAuto}
+        frameworks whose data labels are in use
       </label>
       <label class="check">
         <input type="radio" name="frameworks" checked={own !== undefined} onChange={() => (chosen.value = [])} />
-        {words.frameworksOwn}
+        these:
       </label>
       {own && (
         <div class="row">

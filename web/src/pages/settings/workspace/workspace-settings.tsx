@@ -4,10 +4,8 @@ import { useLoaded } from '../../../api/load.ts';
 import { readMe } from '../../../api/sign-in.ts';
 import type { WorkspaceDetail } from '../../../api/types.ts';
 import { may, workspaceId } from '../../../api/workspace.ts';
-import { write } from '../../../api/write.ts';
+import { WAITS, write } from '../../../api/write.ts';
 import { goTo } from '../../../route/route.ts';
-import { texts } from '../../../texts/texts.ts';
-import { workspaceSettings as words } from '../../../texts/workspace-settings.ts';
 import { useAct } from '../../../ui/act.ts';
 import { CopyButton } from '../../../ui/copy.tsx';
 import { Confirm } from '../../../ui/dialog.tsx';
@@ -35,7 +33,7 @@ function Sections({ workspace: value }: Props) {
   const keyOf = (...parts: readonly unknown[]) => JSON.stringify(parts);
   return (
     <>
-      {!may('members:write') && <p class="notice">{words.mayNot}</p>}
+      {!may('members:write') && <p class="notice">Only workspace administrators can change these settings.</p>}
       <General key={keyOf('general', value.displayName, value.maxNodeCount, timeZone)} workspace={value} />
       <Approval key={keyOf('approval', approval)} settings={value.settings} id={value.id} />
       <ComplianceSettings key={keyOf('compliance', compliance, reviews)} settings={value.settings} id={value.id} />
@@ -61,33 +59,39 @@ function General({ workspace: { id, slug, namespace, displayName, maxNodeCount, 
     };
     return act(async () => {
       const params = { path: { workspaceId: id } };
-      await write(api.PATCH('/api/v1/workspaces/{workspaceId}', { params, body }), words.saved);
+      await write(api.PATCH('/api/v1/workspaces/{workspaceId}', { params, body }), 'The settings are saved.');
       if (name.value !== displayName) await readMe();
     });
   };
   return (
     <section class="stack" aria-labelledby="general">
-      <h2 id="general">{words.general}</h2>
+      <h2 id="general">Workspace</h2>
       <Facts
         facts={[
-          [words.displayName, !may('members:write') && displayName],
-          [words.slug, <code key="slug">{slug}</code>],
-          [words.namespace, <code key="namespace">{namespace}</code>],
-          [words.id, [<code key="id">{id}</code>, ' ', <CopyButton key="copy" text={id} />]],
-          [words.maxNodes, !mayLimit && maxNodeCount],
-          [words.timeZone, !may('members:write') && settings.timeZone],
-          [words.created, <Time key="created" at={createdAt} />],
+          ['Display name', !may('members:write') && displayName],
+          ['Short name (used in URLs)', <code key="slug">{slug}</code>],
+          ['Namespace', <code key="namespace">{namespace}</code>],
+          ['Id', [<code key="id">{id}</code>, ' ', <CopyButton key="copy" text={id} />]],
+          ['Peer limit', !mayLimit && maxNodeCount],
+          ['Time zone', !may('members:write') && settings.timeZone],
+          ['Created', <Time key="created" at={createdAt} />],
         ]}
       />
       {may('members:write') && (
         <form class="stack narrow" onSubmit={submit}>
-          <TextField label={words.displayName} value={name} required autocomplete="off" />
-          <TextField label={words.timeZone} hint={words.timeZoneHint} value={timeZone} required autocomplete="off" />
-          {mayLimit && <TextField label={words.maxNodes} type="number" min={1} max={1_000_000} value={most} required />}
+          <TextField label="Display name" value={name} required autocomplete="off" />
+          <TextField
+            label="Time zone"
+            hint="For the daily snapshot at 02:00, such as Europe/Zurich."
+            value={timeZone}
+            required
+            autocomplete="off"
+          />
+          {mayLimit && <TextField label="Peer limit" type="number" min={1} max={1_000_000} value={most} required />}
           <ProblemNotice problem={problem.value} />
           <div class="row">
             <button type="submit" disabled={isActing.value || isSame}>
-              {texts.common.save}
+              Save
             </button>
           </div>
         </form>
@@ -106,29 +110,29 @@ function Delete({ workspace: { id, slug } }: Props) {
     const deleted = await answer(
       api.DELETE('/api/v1/workspaces/{workspaceId}', { params: { path: { workspaceId: id } } }),
     );
-    if (!('deleted' in deleted)) return say(texts.common.waits);
-    say(words.deleted(slug));
+    if (!('deleted' in deleted)) return say(WAITS);
+    say(`${slug} is deleted.`);
     goTo('#/');
     await readMe();
   };
   return (
     <section class="stack" aria-labelledby="delete">
-      <h2 id="delete">{words.delete}</h2>
-      <p class="dim">{words.deleteWhy}</p>
+      <h2 id="delete">Delete this workspace</h2>
+      <p class="dim">Deletes its policies, memberships and tokens. Delete its peers first.</p>
       <div class="row">
         <button type="button" class="danger" onClick={() => (isAsked.value = true)}>
-          {words.deleteAct}
+          Delete workspace
         </button>
       </div>
       {isAsked.value && (
         <Confirm
-          title={words.deleteTitle(slug)}
-          act={words.deleteAct}
+          title={`Delete the workspace ${slug}?`}
+          act="Delete workspace"
           name={slug}
           run={run}
           close={() => (isAsked.value = false)}
         >
-          <p>{words.deleteWhy}</p>
+          <p>Deletes its policies, memberships and tokens. Delete its peers first.</p>
         </Confirm>
       )}
     </section>

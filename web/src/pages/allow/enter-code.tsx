@@ -1,0 +1,39 @@
+import { useSignal } from '@preact/signals';
+import { TextField } from '../../ui/field.tsx';
+import { Page } from '../../ui/page.tsx';
+
+const LETTERS = 8;
+
+/**
+ * Asks for the code that a device without a browser shows.
+ *
+ * @param wrong the code that was typed before, with which no device waits
+ */
+export function EnterCode({ wrong = '', enter }: { wrong?: string; enter: (code: string) => void }) {
+  const code = useSignal(wrong);
+  const letters = code.value.toUpperCase().replaceAll(/[^A-Z]/g, '');
+  const submit = (event: Event) => {
+    event.preventDefault();
+    enter(letters);
+  };
+  return (
+    <Page title="Let a client in">
+      <form class="panel stack" onSubmit={submit}>
+        <p class="dim">
+          A client without a browser shows a code of eight letters. Type it as you see it on your own device.
+        </p>
+        {wrong !== '' && (
+          <p class="notice danger" role="alert">
+            No device waits with this code. Type it as the device shows it; if it shows a new one, type that.
+          </p>
+        )}
+        <TextField label="Code" value={code} autocomplete="off" spellcheck={false} />
+        <div class="row">
+          <button type="submit" class="primary" disabled={letters.length !== LETTERS}>
+            Continue
+          </button>
+        </div>
+      </form>
+    </Page>
+  );
+}

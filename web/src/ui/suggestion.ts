@@ -1,0 +1,5 @@
+/** A word that completes a field, with a few words on its meaning. */
+export interface Suggestion {
+  readonly word: string;
+  readonly about: string;
+}

@@ -23,9 +23,15 @@ const isLong = process.env['MESH_LONG'] === '1';
 /** Files that `npm run test:long` alone runs: they cost most and fail least. */
 const LONG_ALONE = isLong
   ? []
-  : ['deploy-page', 'first-tasks-on-planes', 'histories', 'partition', 'step-downs', 'versions-of-planes'].map(
-      (name) => `test/scenarios/${name}.servers.test.ts`,
-    );
+  : [
+      'deploy-page',
+      'first-tasks-on-planes',
+      'histories',
+      'partition',
+      'sign-in-keycloak',
+      'step-downs',
+      'versions-of-planes',
+    ].map((name) => `test/scenarios/${name}.servers.test.ts`);
 /** A file whose name ends so needs more than Node: superuser rights, a browser, or other people's programs. */
 const TIERS = '**/*.{lab,web,servers}.test.ts';
 const SCENARIOS = ['test/{scenarios,faults}/**/*.test.ts', 'examples/**/*.test.ts'];

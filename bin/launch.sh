@@ -9,7 +9,7 @@ else
   main=$here/../dist/bin/$name.js
   node=node
   # Services and MCP clients have a shorter PATH: npm install -g puts the package beside the Node that ran it.
-  case $here in */lib/node_modules/mesh/bin) [ ! -x "$here/../../../../bin/node" ] || node=$here/../../../../bin/node ;; esac
+  case $here in */lib/node_modules/*/bin) [ ! -x "${here%/lib/node_modules/*}/bin/node" ] || node=${here%/lib/node_modules/*}/bin/node ;; esac
   version=$("$node" --version 2>/dev/null)
   case $version in
   v2[4-9].* | v[3-9][0-9].*) ;;

@@ -95,6 +95,7 @@ app:
   relays: []             # relays beside the one of the environment: { name, url, region, capacity }, see relays.md
   stun: []               # STUN servers given to nodes beside MESH_STUN_URL, <host>:<port>
   webhooks: { allow: [] }    # hosts, addresses and CIDRs that are not on the internet and webhooks may be sent to, see webhooks.md
+  oauth: { registration: anyone, allow: [] }    # who may register OAuth clients, and what is not on the internet and may describe them, see oauth.md
   metrics: open          # who may read /metrics: open, local (this machine), off, or { token: <bearer token> }
   signIn:                # how people sign in, see accounts-and-tokens.md#rules-for-signing-in; read at start
     secondFactor: optional    # administrators: who administers the installation or a workspace must have one
@@ -104,13 +105,15 @@ app:
     # idleTimeout: 15m        # a session that is not used for so long ends; 1m to 12h; never where it is not set
     lockAfter: 10             # failed logins in a row that lock an account for their address
     lockFor: 30m              # the first lock; each further one takes twice as long, up to a day
+    # onlyLocalAccount: admin # with oidc: the one account that a password lets in, and on the host alone, see sign-in.md
+  oidc: []               # issuers that people sign in by, see sign-in.md
 \`\`\`
 
 | Key | Accepted |
 |---|---|
 ${keys.map(([key, bound]) => `| \`${key}\` | ${bound} |`).join('\n')}
 
-A \`config.yaml\` with a password or token in it that others can read is narrowed to mode 0600 where it is the service's own
+A \`config.yaml\` with a password, a token or the secret of a client in it that others can read is narrowed to mode 0600 where it is the service's own
 file; else the log names it at each start.
 
 \`publicUrls\`: a request that a browser made (with \`Origin\` or a cookie), and one that comes over the loopback without a
@@ -203,6 +206,24 @@ Every failure is \`application/problem+json\` (RFC 9457) with a true HTTP status
 | Status | Code | Title |
 |---|---|---|
 ${rows.join('\n')}
+
+## A sentence that is not read
+
+\`intent_not_understood\` of a plan has these fields beside \`detail\`, over REST and in the text of the MCP tool. An agent checks
+every part of the draft, completes it and sends it as \`orders\` ([orders](orders.md)), instead of guessing another sentence.
+
+| Field | Meaning |
+|---|---|
+| \`reason\`, \`questions\` | why it was not read, and what to answer |
+| \`draft.orders\` | the certain parts of its orders: \`from\`, \`to\`, \`ports\` or \`for\` are empty and \`do\` is left out where they are not certain, so that a draft is refused as it is |
+| \`draft.unread\` | words of the sentence that were not read |
+| \`vocabulary.labels\` | labels of the network, the most frequent first, each value with the number of its peers |
+| \`vocabulary.near\` | words of the sentence that no name has, with the names near them |
+| \`choices\` | sentences that can be sent instead as they are; their orders are those of the draft |
+| \`next\` | what an agent does next, in one sentence |
+| \`warnings\` | why a configured model did not answer either |
+
+The vocabulary is empty for callers without \`network:read\`. All of it is bounded, however large the network is.
 `;
 }
 

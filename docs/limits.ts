@@ -69,6 +69,8 @@ const TEXTS: Readonly<Record<keyof typeof TEXT_LIMITS, string>> = {
   otp: 'One-time or recovery code as sent',
   version: 'Version of a device',
   token: 'Token',
+  identityToken: 'OIDC token of a workload',
+  callback: 'Query with which an issuer sends a browser back',
   manifest: 'YAML of resources (several lines)',
 };
 
@@ -116,7 +118,7 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Living sub-agents', AGENT_SHARES.AgentIdentity, ''],
     ['Join tokens', AGENT_SHARES.Token, ''],
     ['Policies that they wrote by themselves', AGENT_SHARES.MeshPolicy, ''],
-    ['Open plans', AGENT_SHARES.Plan, ''],
+    ['Open plans', AGENT_SHARES.Plan, 'that are neither applied nor ended; dry runs do not count'],
     ['Workflows that wait for a person', AGENT_SHARES.Workflow, ''],
     ['Snapshots', AGENT_SHARES.Snapshot, 'a day'],
     ['Assessments', AGENT_SHARES.Assessment, 'a day'],
@@ -224,6 +226,7 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
 export const answers: Readonly<Record<string, string>> = {
   labels: 'labels of one record',
   deviceLabels: 'labels that one token grants',
+  claims: 'claims that one join token names',
   points: 'the newest assessments of one framework',
   annotations: 'annotations of one record',
   scopes: 'scopes that there are',

@@ -36,6 +36,20 @@ ${rows.join('\n')}
 What \`autoApprove\` carries out is added up: the pairs of peers that it closed in the last ${CLOSINGS_COUNT_MS / 3_600_000} hours for the same requester, or for another
 one for whom the same person answers, count as closed by the next plan that closes any. A person approves that plan where the sum is beyond \`maxRisk\`.
 
+## Orders
+
+The effect of [orders](orders.md) is computed as any other, and these decide its risk:
+
+| Fact | Risk |
+|---|---|
+| connections that no order names open too | an objection in \`unmet\`: only someone with \`intents:override\` can put it forward |
+| connections that no order names close too, as those of sub-agents of a named peer | a question to the approver |
+| an order stays open longer than what opens it today | that of the ports and peers that stay open; a person approves it |
+| an order, or any other change, opens what a \`DENY\` denied before | high; a person approves it |
+| a \`DENY\` is deleted or narrowed, or labels take peers out of it, and nothing opens | medium at least |
+| who asked | a delegated agent that opens more than it was delegated: high, and an objection; any agent beyond what it may reach itself waits for a person |
+| how long it holds | none: a time limit lowers no risk |
+
 A closing says that the control plane does not know whether anything uses these connections: it sees no traffic.
 
 ## Ports that count as management and database

@@ -5,12 +5,14 @@ import { launchBrowser, openDashboard } from '../test/kits/web/dashboard.ts';
 import type { PageName } from '../test/kits/web/page-addresses.ts';
 import { PASSWORD } from '../test/kits/web/page-people.ts';
 import { NOW, type SeededNetwork, seededNetwork } from '../test/kits/web/seeded-network.ts';
+import { takeTour } from './tour.ts';
 
 /**
- * Takes a picture of each page of the dashboard in the light theme, of the network that the tests look at: `npm run screens`,
- * after `npm run build`. Look at what changed before it is committed.
+ * Takes a picture of each page of the dashboard in the light theme, of the network that the tests look at, and the moving
+ * picture of the README: `npm run screens`, after `npm run build`. Look at what changed before it is committed.
  */
 const FOLDER = path.join(import.meta.dirname, 'screens');
+const TOUR = path.join(import.meta.dirname, 'tour.webp');
 const WIDTH = 1280;
 const QUALITY = 75;
 
@@ -30,22 +32,23 @@ const text = (shown: string | RegExp) => (page: Page) => page.getByRole('main').
 
 const SHOWN: Record<PageName, Shown> = {
   home: { ready: text('of 100') },
+  setup: { address: () => 'setup/device', ready: text('Create join token') },
   review: {
     address: ({ ids }) => `review/${ids.waits}`,
-    ready: text('for whom answers'),
+    ready: text('on behalf of'),
   },
   change: {
-    address: () => `change?intent=${encodeURIComponent('let the ops machines reach the web servers on port 22')}`,
+    address: () => `change?intent=${encodeURIComponent('let role=ops reach role=web on port 22')}`,
     async ready(page) {
-      await page.getByRole('button', { name: 'Plan the change' }).click();
-      await page.getByRole('article').getByText('The effect matches').first().waitFor();
+      await page.getByRole('button', { name: 'Preview' }).click();
+      await page.getByRole('article').getByText('Effect matches the orders').first().waitFor();
     },
   },
   peers: { address: () => 'peers/web-1', ready: text('10.96.0.1') },
   topology: { address: () => 'topology?by=role', ready: (page) => page.locator('canvas[aria-busy=false]').waitFor() },
   reachability: {
     address: () => 'reachability?by=role&src=web-1&dst=db-1',
-    ready: text('What would open it'),
+    ready: text('How to allow it'),
   },
   networks: { address: () => 'networks/default', ready: text('addresses in use') },
   policies: { address: () => 'policies/web-to-api', ready: (page) => page.locator('.cm-content').waitFor() },
@@ -60,6 +63,7 @@ const SHOWN: Record<PageName, Shown> = {
   },
   agents: { address: () => 'agents/ops-agent', ready: text('list_peers') },
   connect: { ready: text('Never approves') },
+  allow: { address: ({ ids }) => `allow/${ids.clientRequest}`, ready: text('Codes are sent to') },
   compliance: { address: ({ ids }) => `compliance/assessments/${ids.evidence}`, ready: text('PCI-DSS-1.3') },
   audit: { address: ({ ids }) => `audit/${ids.entry}`, ready: text('which is signed') },
   settings: { address: () => 'settings/people', ready: text('vera') },
@@ -81,6 +85,11 @@ try {
     writeFileSync(path.join(FOLDER, `${name}-light.webp`), await pictureOf(page));
     await dashboard.go('prod/home');
   }
+  // Nothing that was typed before is kept in another window.
+  await using another = await openDashboard(browser, network, { theme: 'light', now: NOW });
+  await another.signIn('admin', PASSWORD);
+  await another.page.getByRole('heading', { name: 'Home', exact: true }).waitFor();
+  await takeTour(another, TOUR);
 } finally {
   await browser.close();
 }

@@ -68,6 +68,8 @@ const SELDOM = new Set(
   ),
 );
 const MOSTLY = new Set('spec changes documents labels approved_by settings reach scopes ttl egress'.split(' '));
+/** Fields that a plan takes in place of `changes`. */
+const IN_PLACE_OF_CHANGES = new Set('orders hold documents set delete'.split(' '));
 /** Beside a whole `spec` these may be sent. */
 const BESIDE_SPEC = new Set('id name labels annotations ttl'.split(' '));
 
@@ -83,6 +85,7 @@ function objectFor({ properties = {}, required = [] }: Schema, at: Place): unkno
 
 function oftenFor(field: string, { operation, often }: Place): number {
   if (SELDOM.has(field)) return 0.02;
+  if (operation === 'plan_network_change' && IN_PLACE_OF_CHANGES.has(field)) return 0.02;
   // What is there keeps its name; what is made has one.
   if (field === 'name' && operation === 'update_peer') return 0.6;
   if (field === 'name' && operation.startsWith('update_')) return 0.05;
@@ -176,6 +179,7 @@ const TEXTS: Readonly<Record<string, (at: Place) => string>> = {
   deviceLabels: ({ draw }) => draw.pick(['role', 'role=db', 'role=ops', 'tier', 'tier=1']),
   hostname: () => 'host',
   manifest: (at) => JSON.stringify(document(at)),
+  documents: (at) => JSON.stringify(document(at)),
 };
 
 /** Fields whose meaning the schema alone does not tell. */

@@ -1,5 +1,5 @@
 import type { Commit } from '../core/base/ports.ts';
-import type { StoredRecord } from '../core/base/record.ts';
+import { draftOf, type StoredRecord } from '../core/base/record.ts';
 import { ROLE_SCOPES } from '../core/base/scope.ts';
 import { accountById } from '../core/identity/accounts.ts';
 import { roleIn, roleOf } from '../core/identity/members.ts';
@@ -216,6 +216,7 @@ export function writeFindings(scene: Scene, done: Done, commits: readonly Commit
     for (const { type, record } of changes) {
       const before = old.get(record.uid);
       if (type === 'deleted' && made.has(record.uid)) continue;
+      if (type === 'updated' && isDeparture(record, before, deletedIn(changes))) continue;
       const after = type === 'deleted' ? undefined : record;
       const wrong = wrongWrite(scene, {
         actor,
@@ -243,6 +244,19 @@ interface Written {
   /** Everything written together with it. */
   readonly changes: readonly StoredRecord[];
 }
+
+/** Tells whether an assertion only keeps the state of a peer that the same commit deletes. */
+function isDeparture(record: StoredRecord, before: StoredRecord | undefined, deleted: ReadonlySet<string>): boolean {
+  const [was, is] = [ofKind(before, 'PolicyAssertion'), ofKind(record, 'PolicyAssertion')];
+  if (!was || !is || !sameValue({ ...draftOf(was), status: {} }, { ...draftOf(is), status: {} })) return false;
+  return (['src', 'dst'] as const).every((end) => {
+    const peer = is.status[end];
+    return sameValue(peer, was.status[end]) || (peer !== undefined && deleted.has(peer.uid));
+  });
+}
+
+const deletedIn = (changes: Commit['changes']): ReadonlySet<string> =>
+  new Set(changes.flatMap(({ type, record }) => (type === 'deleted' ? [record.uid] : [])));
 
 /** Why an agent may not have written a record; undefined where it may. */
 function wrongWrite({ ledger }: Scene, written: Written): string | undefined {
@@ -335,7 +349,9 @@ export function fourEyesFindings({ workspace }: Scene, { who, operation }: Done,
     .flatMap(({ changes }) => {
       const old = new Map(changes.flatMap(({ before }) => (before ? [[before.uid, before] as const] : [])));
       return changes.flatMap(({ type, record }) => {
-        const what = type === 'deleted' ? undefined : decidesAlone(record, old.get(record.uid));
+        const before = old.get(record.uid);
+        const isKept = type === 'deleted' || isDeparture(record, before, deletedIn(changes));
+        const what = isKept ? undefined : decidesAlone(record, before);
         return what === undefined ? [] : [`${who.name} alone ${what} ${record.name} by ${operation}`];
       });
     });

@@ -6,7 +6,7 @@ import { findAccount } from '../core/identity/accounts.ts';
 import { liveApiTokens } from '../core/identity/token-lists.ts';
 import type { EgressRule } from '../core/model/policy.ts';
 import type { PolicyPreset } from '../core/model/resources.ts';
-import { parseToken, tokenKey } from '../core/model/token.ts';
+import { parseToken, type TokenKind, tokenKey } from '../core/model/token.ts';
 import type { NetworkState } from '../core/state/state.ts';
 import type { Pools } from './authority-input.ts';
 import { enrol } from './kits/plane/devices.ts';
@@ -14,7 +14,7 @@ import { ADMIN_PASSWORD, buildIdentityKit, type IdentityKit } from './kits/plane
 
 /** A credential that somebody in the scene got, with what the scene itself knows about it. */
 export interface Credential {
-  readonly kind: 'join' | 'dlg' | 'agt' | 'dev' | 'api';
+  readonly kind: TokenKind;
   readonly bearer: string;
   /** Stays the same when a sequence is shortened. */
   readonly key: string;
@@ -157,7 +157,7 @@ export async function buildScene(): Promise<Scene> {
         const { owner } = record.spec;
         const maker = who.kind === 'person' ? undefined : who.agent;
         const peer = kind === 'dev' ? owner : undefined;
-        const agent = { join: maker, dlg: owner, agt: owner, dev: undefined, api: undefined }[kind];
+        const agent = { join: maker, dlg: owner, agt: owner, oat: owner, dev: undefined, api: undefined }[kind];
         const account = kind === 'api' ? owner : undefined;
         credentials.push({ kind, bearer, key: `${kind} ${note}`, tokenId: record.uid, agent, peer, account });
       }

@@ -5,6 +5,7 @@ import { revokeAgent } from '../tools/agents/revoke-agent.ts';
 import { createApiToken } from '../tools/tokens/create-api-token.ts';
 import { revokeApiToken } from '../tools/tokens/revoke-api-token.ts';
 import { logOut } from '../tools/users/log-out.ts';
+import { logOutEverywhere } from '../tools/users/log-out-everywhere.ts';
 import { updateUser } from '../tools/users/update-user.ts';
 import { deleteWorkspace } from '../tools/workspaces/delete-workspace.ts';
 import { removeMember } from '../tools/workspaces/remove-member.ts';
@@ -56,6 +57,12 @@ const ENDS: readonly [string, keyof Prepared['credentials'], (it: Prepared) => P
     'a session that logs out',
     'ada',
     (it) => it.kit.call(logOut, {}, { bearer: it.credentials.ada }),
+    'unauthenticated',
+  ],
+  [
+    'a session whose person logs out everywhere',
+    'ada',
+    (it) => it.kit.call(logOutEverywhere, {}, { bearer: it.credentials.ada }),
     'unauthenticated',
   ],
   [

@@ -11,7 +11,8 @@ import { operations } from '../tools/index.ts';
 import { walkSchema } from './walk-schema.ts';
 
 /** Texts of several lines: what people write at length, and secrets, which nothing shows. */
-const SEVERAL_LINES = /\/(?:manifest|intent|history\/\[\]|annotations\/\{\}|password|oldPassword|newPassword)$/;
+const SEVERAL_LINES =
+  /\/(?:manifest|documents|intent|history\/\[\]|annotations\/\{\}|password|oldPassword|newPassword)$/;
 /** Values of any form, which one of the schemas below reads before anything is done with them, or nothing at all. */
 const READ_LATER = /\/(?:metadata|status|apiVersion|documents\/\[\]|changes\/\[\]\/spec\/\{\}|spec\/\*|\*)$/;
 

@@ -110,8 +110,9 @@ test('whatever a sub-agent has computed takes a place of its root agent', async 
   });
   const applied = await plane.kid('apply_network_change', { plan_id: plan.plan_id }, 'mcp');
   expect([plan, applied]).toMatchObject([{ check: 'matches', warnings: [] }, { status: 'executed' }]);
-  // Previewed; put before a person; applied, executed and written.
-  expect(plane.names()).toEqual([...Array(4).fill('assess_proposal'), 'judge_writes']);
+  const [assess, judge] = ['assess_proposal', 'judge_writes'];
+  // Previewed and tried; judged and put before a person; applied, executed and written.
+  expect(plane.names()).toEqual([assess, judge, judge, assess, assess, assess, judge]);
   expect(new Set(plane.principals())).toEqual(new Set([plane.rootId]));
 });
 

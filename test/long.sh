@@ -12,7 +12,8 @@ MESH_LONG=1 vitest run --project scenario outage test/faults
 sh test/system-packages.sh web
 MESH_LONG=1 vitest run --project web every-page failed-reads
 
-sh test/system-packages.sh servers && sh test/mongod.sh && sh test/npm-judges.sh
+sh test/system-packages.sh servers && sh test/mongod.sh && sh test/npm-judges.sh && sh test/keycloak.sh
+MESH_LONG=1 vitest run --project servers scenarios/sign-in-keycloak
 MESH_LONG=1 vitest run --project servers regular-expressions
 # Four machines boot at once: alone, for they wait for what others hold of the host.
 MESH_LONG=1 vitest run --project servers scenarios/deploy-page

@@ -17,12 +17,15 @@ const OTHERS = {
     ...['agent-reach', 'label-sets'].map((name) => `core/authority/${name}.ts`),
     'core/enrolment/enrol-delegate.ts',
     'core/views/agent-view.ts',
-    'web/src/pages/agents/words.ts',
+    ...['reach.tsx', 'words.ts'].map((name) => `web/src/pages/agents/${name}`),
+  ],
+  'destinations on the internet that a sandbox opens': [
+    ...['openings', 'sandbox-process'].map((name) => `client/sandbox/${name}.ts`),
+    'cli/node-sandbox.ts',
   ],
   'a policy as it is written, in a form, an intent or a part that stands': [
     'core/authority/expiry-views.ts',
     'web/src/pages/policies/',
-    'llm/',
   ],
 };
 

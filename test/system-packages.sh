@@ -1,5 +1,5 @@
 #!/usr/bin/env sh
-# Brings the programs that the tests of a tier call: lab, web or servers. As root on Debian it installs what is missing;
+# Brings the programs that the tests of a tier call: lab, web or servers; or that pictures are made with: screens. As root on Debian it installs what is missing;
 # elsewhere it says in one line what is not there, and the tests that need it are skipped. On CI (CI=true) that is a failure.
 set -u
 
@@ -32,6 +32,10 @@ lab) # Real WireGuard, firewalls and packets in network namespaces.
 web) # The dashboard is used in it.
   need chromium-headless-shell chromium-headless-shell
   ;;
+screens) # The dashboard is drawn in the one, and its moving picture made by the other.
+  need chromium-headless-shell chromium-headless-shell
+  need img2webp webp
+  ;;
 servers) # Compared with, put in front, spoken to by, typed into.
   need nats-server nats-server
   need turnutils_stunclient coturn
@@ -39,6 +43,8 @@ servers) # Compared with, put in front, spoken to by, typed into.
   need haproxy haproxy
   need caddy caddy
   need curl curl
+  need ssh openssh-client
+  need ssh-keygen openssh-client
   need openssl openssl
   need unzip unzip
   need systemd-analyze systemd
@@ -63,7 +69,7 @@ servers) # Compared with, put in front, spoken to by, typed into.
   python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing="$missing python3-venv"
   ;;
 *)
-  echo "usage: $0 lab|web|servers" >&2
+  echo "usage: $0 lab|web|screens|servers" >&2
   exit 2
   ;;
 esac

@@ -16,10 +16,6 @@ const tools = (operations as readonly AnyOperation<Services>[])
     return { operation, name: operation.name, withWorkspace, schema: withWorkspace.inputSchema as unknown as Json };
   });
 
-/** Shapes of policies, which strict function calling cannot express, stand in this tool alone. */
-const WITH_SHAPES = 'plan_network_change';
-const plain = tools.filter(({ schema }) => !('$defs' in schema));
-
 const INSTANT = '2026-01-01T00:00:00Z';
 /** Values of required fields that not every text is. */
 const VALUES: Readonly<Record<string, unknown>> = { period_start: INSTANT, ttl: '30m', subAgentName: 'helper' };
@@ -90,11 +86,7 @@ function filled(schema: Json, required: readonly string[], empty: (field: Field)
   );
 }
 
-test('shapes that strict function calling cannot express stand in one tool', () => {
-  expect(tools.filter((tool) => !plain.includes(tool)).map(({ name }) => name)).toEqual([WITH_SHAPES]);
-});
-
-describe.each(plain)('$name', ({ operation, schema }) => {
+describe.each(tools)('$name', ({ operation, schema }) => {
   const required = (schema['required'] ?? []) as string[];
   const parsed = (args: Json) => {
     const { workspace_id: _workspace, ...given } = givenArguments(operation)(args);
@@ -121,8 +113,7 @@ describe.each(plain)('$name', ({ operation, schema }) => {
 });
 
 test.each(tools)('each field of $name has a description', ({ schema }) => {
-  const described = schema['$defs'] === undefined ? schema : { properties: schema['properties'] };
-  expect(fieldsOf(described).flatMap(([name, { description }]) => (description ? [] : [name]))).toEqual([]);
+  expect(fieldsOf(schema).flatMap(([name, { description }]) => (description ? [] : [name]))).toEqual([]);
 });
 
 test('descriptions of tools and fields name no operation that is no tool', () => {

@@ -32,3 +32,11 @@ test('variables and fields that are wrong are told in plain words, with what is 
   expect(load).toThrow(/config\.yaml app\.stun: Must be a list\./);
   expect(load).toThrow(/config\.yaml app\.relayz: There is no such field: did you mean relays\?/);
 });
+
+test.each(['иван@почта.рф', '-admin', ' '])('an initial admin cannot be called %j', (username) => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'mesh-config-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const admin = JSON.stringify({ username, password: 'a configured password' });
+  writeFileSync(path.join(directory, 'config.yaml'), `app:\n  initAdmins: [${admin}]\n`, { mode: 0o600 });
+  expect(() => loadConfig({}, directory)).toThrow(/app\.initAdmins\.0\.username: must be 1 to 63 of a-z/);
+});

@@ -8,6 +8,7 @@ import { parseDuration } from '../../core/base/duration.ts';
 import { fieldErrorsOf, PLAINLY } from '../../core/base/schema-errors.ts';
 import { Secret } from '../../core/base/secret.ts';
 import { unreadable } from '../../core/base/unreadable.ts';
+import { USERNAME_PATTERN, USERNAME_RULE } from '../../core/identity/accounts.ts';
 import { PASSWORD_LENGTH } from '../../core/identity/passwords.ts';
 import { MAIN_RELAY } from '../../core/model/graph.ts';
 import { SIGN_IN_DEFAULTS, type SignInRules } from '../../core/model/sign-in-rules.ts';
@@ -17,10 +18,12 @@ import { type HostPort, parseHostPort } from '../../net/host-port.ts';
 import { parseRelayAddress } from '../../net/relay/address.ts';
 import { RELAY_LIMITS } from '../../net/relay/limits.ts';
 import { PLATFORM_CHOICES } from '../../platform/choice.ts';
+import { REGISTRATIONS } from '../../rest/oauth/client-ids.ts';
 import { closeToOthers } from '../../storage/file-mode.ts';
 import { STORE_URL } from '../../storage/open.ts';
 import { parseYaml } from '../../tools/yaml.ts';
 import { BUS_FILES, busProblems, busVariables } from './bus-environment.ts';
+import { type ConfiguredIssuer, issuersSchema, withClientSecrets } from './issuer-config.ts';
 import { unknownVariable } from './unknown-variable.ts';
 
 const listen = z.string().transform((text, context): HostPort => {
@@ -247,13 +250,16 @@ const signIn = z
     idleTimeout: durationBetween('1m', '12h').optional(),
     lockAfter: z.int().min(3).max(100).default(SIGN_IN_DEFAULTS.lockAfter),
     lockFor: durationBetween('1m', '24h').prefault('30m'),
+    /** With issuers: the one account that a password lets in, and on the host alone. */
+    onlyLocalAccount: z.string().trim().toLowerCase().min(1).max(63).optional(),
   })
   .transform(
-    ({ passwordMaxAge, idleTimeout, lockFor, ...rest }): SignInRules => ({
+    ({ passwordMaxAge, idleTimeout, lockFor, onlyLocalAccount, ...rest }): SignInRules => ({
       ...rest,
       passwordMaxAgeMs: passwordMaxAge,
       idleMs: idleTimeout,
       lockMs: lockFor,
+      onlyLocalAccount,
     }),
   );
 
@@ -264,7 +270,7 @@ export const file = z.strictObject({
       initAdmins: z
         .array(
           z.strictObject({
-            username: z.string().min(1).max(63),
+            username: z.string().trim().toLowerCase().regex(USERNAME_PATTERN, { error: USERNAME_RULE }),
             password: secret(8),
           }),
         )
@@ -283,18 +289,32 @@ export const file = z.strictObject({
       metrics: metricsAccess.default('open'),
       /** How people sign in (docs/accounts-and-tokens.md#rules-for-signing-in). */
       signIn: signIn.prefault({}),
+      /** Issuers that people sign in by (docs/sign-in.md). */
+      oidc: issuersSchema.default([]),
       /** Relays that run elsewhere, each told of revocations and given to nodes (docs/relays.md). */
       relays: relays.default([]),
       /** STUN servers given to nodes beside MESH_STUN_URL, <host>:<port>. */
       stun: z.array(address).max(MAX_LISTED).default([]),
       /** Backups that the control plane makes by itself (docs/reliability.md#backups). */
       backups: backups.prefault({}),
+      /** OAuth clients that people let in, by who may register them (docs/oauth.md). */
+      oauth: z
+        .strictObject({
+          registration: z.enum(REGISTRATIONS, { error: 'must be anyone, local or nobody' }).default('anyone'),
+          /** Hosts, addresses and CIDRs that are not on the internet and metadata of clients is fetched from all the same. */
+          allow: z.array(allowEntry).default([]),
+        })
+        .prefault({}),
       webhooks: z
         .strictObject({
           /** Hosts, addresses and CIDRs that are not on the internet and webhooks may be sent to all the same. */
           allow: z.array(allowEntry).default([]),
         })
         .prefault({}),
+    })
+    .refine(({ signIn, oidc }) => signIn.onlyLocalAccount === undefined || oidc.length > 0, {
+      path: ['signIn', 'onlyLocalAccount'],
+      error: 'needs an issuer in app.oidc: nobody else could sign in',
     })
     .prefault({}),
 });
@@ -360,9 +380,9 @@ export function loadConfig(variables: Variables, configDir: string, others: read
   }
   problems.push(...others);
   const name = path.join(configDir, 'config.yaml');
-  const settings = readConfigFile(name, problems);
+  const settings = readConfigFile(name, problems, variables);
   const unknownVariables = Object.keys(given).filter(
-    (name) => !(name in environment.shape) && !(name in COMMAND_VARIABLES),
+    (name) => !(name in environment.shape) && !(name in COMMAND_VARIABLES) && !readsSecretFrom(settings, name),
   );
   if (problems.length > 0 || !env.success || !settings) {
     // A missing variable may be present under a misspelled name.
@@ -375,11 +395,20 @@ export function loadConfig(variables: Variables, configDir: string, others: read
   return { env: { ...env.data, ...elsewhere }, ...settings, configDir, unknownVariables, notices };
 }
 
-function holdsSecret({ app }: ConfigFile): boolean {
-  return app.initAdmins.length > 0 || typeof app.metrics === 'object';
+/** True where the file itself has a secret of an issuer, and not only names where it is. */
+function holdsClientSecret({ clientSecret, clientSecretFile, clientSecretVariable }: ConfiguredIssuer): boolean {
+  return clientSecret !== undefined && clientSecretFile === undefined && clientSecretVariable === undefined;
 }
 
-function readConfigFile(name: string, problems: string[]): ConfigFile | undefined {
+function readsSecretFrom(settings: ConfigFile | undefined, variable: string): boolean {
+  return settings?.app.oidc.some(({ clientSecretVariable }) => clientSecretVariable === variable) ?? false;
+}
+
+function holdsSecret({ app }: ConfigFile): boolean {
+  return app.initAdmins.length > 0 || typeof app.metrics === 'object' || app.oidc.some(holdsClientSecret);
+}
+
+function readConfigFile(name: string, problems: string[], variables: Variables): ConfigFile | undefined {
   let text = '';
   try {
     text = readFileSync(name, 'utf8');
@@ -394,7 +423,10 @@ function readConfigFile(name: string, problems: string[]): ConfigFile | undefine
     return undefined;
   }
   const parsed = file.safeParse(content, PLAINLY);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) {
+    const { app } = parsed.data;
+    return { ...parsed.data, app: { ...app, oidc: [...withClientSecrets(app.oidc, variables, problems)] } };
+  }
   problems.push(...problemsOf(parsed.error, 'config.yaml '));
   return undefined;
 }

@@ -38,15 +38,17 @@ const POLL_MS = 20;
  * meanwhile.
  */
 const CHANGES: readonly ((left: NodeTrace, publicKey: string | undefined) => Promise<void>)[] = [
-  async ({ interfaceName }) => {
-    for (const resolver of hostResolvers(process.platform)) await resolver.unset(interfaceName);
-  },
+  ({ interfaceName }) => forgetNames(interfaceName),
   ({ interfaceName }, publicKey) => tunnelPlatform(process.platform).recover(interfaceName, publicKey),
   ({ interfaceName }) => removeSharingRules(interfaceName),
   ({ wireguardPort }) => removeLoopbackAddresses(wireguardPort),
   ({ wireguardPort }) => removeRelayRules(wireguardPort),
   ({ interfaceName }) => platformFirewall(process.platform, interfaceName).close(),
 ];
+
+async function forgetNames(interfaceName: string): Promise<void> {
+  for (const resolver of hostResolvers(process.platform)) await resolver.unset(interfaceName);
+}
 
 /**
  * Removes what a node changed of its host, whoever runs now.
@@ -97,7 +99,8 @@ async function nodeWithoutNote(directory: string): Promise<NodeTrace | undefined
     await tunnelPlatform('linux').recover(interfaceName, publicKeyIn(directory));
     if (hasInterface(interfaceName)) throw new MeshError('conflict', foreignText(interfaceName));
   } else if ((await leaseOf(interfaceName)) === 'gone') {
-    // As after a reboot.
+    // As after a reboot, which files of the host's resolver outlast.
+    await forgetNames(interfaceName);
     forgetNode(node);
     return undefined;
   }

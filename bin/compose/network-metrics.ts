@@ -1,5 +1,4 @@
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
-import { ONLINE_MS } from '../../core/model/liveness.ts';
 import { PEER_PHASES } from '../../core/model/resources.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import type { Metrics } from '../../rest/metrics.ts';
@@ -34,7 +33,7 @@ export function networkMetrics(metrics: Metrics, services: Uses): void {
     return [...sums].map(([phase, value]) => ({ labels: { phase }, value }));
   });
   metrics.gauge('mesh_peers_online', 'Peers heard of lately', () =>
-    services.liveness.countSince(services.clock.now() - ONLINE_MS),
+    services.liveness.countOnline(services.clock.now()),
   );
 }
 

@@ -15,6 +15,7 @@ import { type RenameOutcome, renameNode } from '../../client/enrol/rename.ts';
 import type { HostRules } from '../../client/firewall/host/host-rules.ts';
 import { NameService } from '../../client/names/name-service.ts';
 import { hostResolvers } from '../../client/names/resolvers/host.ts';
+import { resolvConf } from '../../client/names/resolvers/resolv-conf.ts';
 import { withRouteSettings } from '../../client/routes/route-settings.ts';
 import { RUN_DIRECTORY } from '../../client/run-directory.ts';
 import { tunnelPlatform } from '../../client/tunnel/platform.ts';
@@ -25,6 +26,7 @@ import { parseInstant } from '../../core/base/time.ts';
 import { PLATFORM_CHOICES } from '../../platform/choice.ts';
 import { type LockHolder, lockDirectory } from '../../storage/directory-lock.ts';
 import { overlayParts } from './node-parts.ts';
+import type { UserspaceNode } from './userspace-node.ts';
 import { VERSION } from './version.ts';
 
 /** Longer than a clean end ever takes. */
@@ -41,17 +43,22 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
   refusePlatform(process.env['MESH_PLATFORM']);
   const log = buildNodeLog(options.level, lineWriter(logDirectory, interfaceName));
   const systemLog = options.systemLog ? buildNodeLog('debug', lineWriter(logDirectory, interfaceName)) : undefined;
-  refuseObstacles('make a tunnel', await tunnelPlatform(process.platform).obstacles());
-  const config = readNodeConfig(directory);
-  if (!config) throw new NodeRefusal('not-configured', `${directory} holds no configuration of a node.`);
-  const locks = [locked(directory, AGENT), locked(path.join(RUN_DIRECTORY, interfaceName), INTERFACE)];
-  // A sandbox has a network of its own, which goes whole.
-  const left = options.namespace === undefined ? leftoverNode(options) : undefined;
-  if (options.namespace === undefined) {
+  const stored = await storedConfig(options);
+  if (!stored) throw new NodeRefusal('not-configured', `${directory} holds no configuration of a node.`);
+  const isUserspace = await runsInUserspace(options, stored, log);
+  const config = withTunnel(stored, isUserspace, directory);
+  const locks = [locked(directory, AGENT)];
+  if (!isUserspace) locks.push(locked(path.join(RUN_DIRECTORY, interfaceName), INTERFACE));
+  const isOfHost = !isUserspace;
+  const left = isOfHost ? leftoverNode(options) : undefined;
+  if (isOfHost) {
+    // An address of before, which a killed agent left there, would count as a resolver of this host that lies in the overlay.
+    await resolvConf(false).unset(interfaceName);
     recordNode({ directory, interfaceName, wireguardPort: options.listenPort });
   }
-  const parts = overlayParts(directory, options.namespace, left);
   try {
+    const userspace = isUserspace ? await (await import('./userspace-node.ts')).userspaceNode(options, log) : undefined;
+    const parts = userspace?.parts ?? overlayParts(directory, left);
     const { config: named, kept } = await withName(
       await withRoutes(config, parts.hostRules(interfaceName), options),
       options,
@@ -70,26 +77,31 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
       opensHost: options.opensHost === true,
       parts,
       ...(options.keyAgeMs !== undefined && { keyAgeMs: options.keyAgeMs }),
-      ...(options.dns && {
-        names: new NameService({ interfaceName, resolvers: hostResolvers(process.platform), log }),
-      }),
-      ...(options.namespace !== undefined && { namespace: options.namespace }),
+      ...(userspace?.proxy && { proxy: userspace.proxy }),
+      ...(options.dns &&
+        !isUserspace && {
+          names: new NameService({
+            interfaceName,
+            resolvers: hostResolvers(process.platform, options.writesResolvConf),
+            log,
+          }),
+        }),
       clock: { now: Date.now },
       log,
       ...(systemLog && { systemLog }),
     });
-    const socket = await serveLocally(localSocketPath(directory), (request) => answer(agent, request), log);
+    const socket = await serveLocally(
+      localSocketPath(directory),
+      (request, ended) => answer(agent, userspace, request, ended),
+      log,
+    );
     const signals = endOnSignals(agent, log);
     try {
       const started = await Promise.race([agent.start(), stopRequest(agent)]);
-      if (started) await options.onStarted?.(greetingOf(started, named, options, kept));
-      const task = new TaskRun(options.task, agent.up);
-      const end = await Promise.race([agent.ended, task.ended]);
-      if (typeof end === 'number') return { why: 'task', exitCode: end };
+      if (started) await options.onStarted?.(greetingOf(started, named, { ...options, userspace }, kept));
+      const end = await agent.ended;
       log[end.why === 'asked' ? 'info' : 'warn']({}, `ending: ${end.detail}`);
-      const exitCode = await task.end();
       if (signals.hasFailed()) return { why: 'failed' };
-      if (exitCode !== undefined && end.why === 'asked') return { why: 'task', exitCode };
       return { why: reasonOf(end, named) };
     } catch (error) {
       if (error instanceof RouteRefused) throw new NodeRefusal('in-use', error.message);
@@ -98,7 +110,7 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
       const late = setTimeout(options.onStuck, STOP_MS);
       await Promise.all([agent.stop(), socket.close()]);
       // If something stays, its note stays too, and `mesh down` removes it.
-      if (agent.isClean) forgetNode(options);
+      if (agent.isClean && isOfHost) forgetNode(options);
       clearTimeout(late);
       signals.release();
     }
@@ -121,32 +133,28 @@ function leftoverNode({ directory, interfaceName }: NodeOptions): NodeTrace | un
   return [...nodesOf(directory), ...(lost ? [lost] : [])].find((node) => node.interfaceName === interfaceName);
 }
 
-/** The task of a node, which begins once the node is up. */
-class TaskRun {
-  /** Resolves with its exit code; never where there is no task. */
-  readonly ended: Promise<number>;
-  readonly #ending = new AbortController();
-  #running: Promise<number> | undefined;
-
-  constructor(task: NodeOptions['task'], up: Promise<unknown>) {
-    this.ended = task ? up.then(() => this.#begin(task)) : NEVER;
-  }
-
-  #begin(task: NonNullable<NodeOptions['task']>): Promise<number> {
-    if (this.#ending.signal.aborted) return NEVER;
-    this.#running = task(this.#ending.signal);
-    return this.#running;
-  }
-
-  /** Asks it to end, while the network is still there. @returns its exit code, undefined where it never began */
-  end(): Promise<number | undefined> {
-    this.#ending.abort();
-    return this.#running ?? Promise.resolve(undefined);
-  }
-}
-
-async function answer(agent: Agent, request: LocalRequest): Promise<unknown> {
+async function answer(
+  agent: Agent,
+  userspace: UserspaceNode | undefined,
+  request: LocalRequest,
+  ended: AbortSignal,
+): Promise<unknown> {
   switch (request.ask) {
+    case 'ping':
+      return { ms: await inUserspace(userspace).ping(request.address, request.bytes) };
+    case 'connect':
+      return inUserspace(userspace).connect(request.address, request.port);
+    case 'serve': {
+      const { port, host, toPort, protocol } = request;
+      await inUserspace(userspace).serve(port, { host, port: toPort }, protocol, ended);
+      return {};
+    }
+    case 'forward': {
+      const { local, address, port } = request;
+      return { port: await inUserspace(userspace).forwardUdp(local, { address, port }, ended) };
+    }
+    case 'watch':
+      return {};
     case 'status':
       return agent.status();
     case 'hurry':
@@ -168,15 +176,27 @@ async function answer(agent: Agent, request: LocalRequest): Promise<unknown> {
   }
 }
 
+/** Requests that another node answers with its own interface never get here. */
+function inUserspace(node: UserspaceNode | undefined): UserspaceNode {
+  if (!node) throw new Error('This node has an interface: connect by it.');
+  return node;
+}
+
 function greetingOf(
   started: Started,
   { name }: NodeConfig,
-  { interfaceName, directory }: NodeOptions,
+  {
+    interfaceName,
+    directory,
+    userspace,
+  }: Omit<NodeOptions, 'userspace'> & { readonly userspace: UserspaceNode | undefined },
   kept: string | undefined,
 ): Greeting {
+  const where = userspace ? 'in userspace mode' : `on ${interfaceName}`;
+  const proxy = userspace?.proxy?.status?.address;
   const address = 'address' in started ? started.address : null;
   const lines = {
-    up: () => `${name} is up as ${address} on ${interfaceName}.`,
+    up: () => `${name} is up as ${address} ${where}.`,
     pending: () => `${name} is registered and waits for an administrator to approve it; it connects then by itself.`,
     revoked: () => `${name} was revoked: an administrator has to let it in again.`,
     removed: () => `${name} is not registered any more.`,
@@ -190,6 +210,7 @@ function greetingOf(
     address,
     interface: interfaceName,
     directory,
+    ...(proxy !== undefined && { proxy }),
     line: lines[started.state]() + (kept === undefined ? '' : ` ${nameKeptLine(name, kept)}`),
     ...(hostFirewall && { hostFirewall }),
   };
@@ -200,11 +221,52 @@ function refusePlatform(asked = ''): void {
   throw new NodeRefusal('wrong-setting', `MESH_PLATFORM is "${asked}": set it to ${PLATFORM_CHOICES.join(' or ')}.`);
 }
 
+/** @throws NodeRefusal where this user can neither read it nor make an interface: superuser rights help with both */
+async function storedConfig({ directory, userspace }: NodeOptions): Promise<NodeConfig | undefined> {
+  try {
+    return readNodeConfig(directory);
+  } catch (error) {
+    if (!userspace) refuseObstacles('make a tunnel', await tunnelPlatform(process.platform).obstacles(), BOTH_COMMANDS);
+    throw error;
+  }
+}
+
+/**
+ * Tells whether the tunnel of a node ends in this process: where the user asks for it or did before, and for root where no
+ * interface can be made.
+ *
+ * @throws NodeRefusal where it does not, and no interface can be made
+ */
+async function runsInUserspace({ userspace }: NodeOptions, stored: NodeConfig, log: Log): Promise<boolean> {
+  if (userspace ?? stored.tunnel === 'userspace') return true;
+  const obstacles = await tunnelPlatform(process.platform).obstacles();
+  if (userspace === undefined && obstacles.some(({ isOfDevice }) => isOfDevice)) {
+    log.warn({}, 'this host makes no tunnel interface: the node runs in userspace mode, as with --userspace');
+    return true;
+  }
+  refuseObstacles('make a tunnel', obstacles, BOTH_COMMANDS);
+  return false;
+}
+
+const BOTH_COMMANDS = [
+  'With superuser rights, for all programs of this host: sudo mesh up',
+  'Without, for programs that use its proxy: mesh up --userspace',
+];
+
+/** Writes down how the tunnel of a node is made, for its next start. */
+function withTunnel(config: NodeConfig, isUserspace: boolean, directory: string): NodeConfig {
+  if ((config.tunnel === 'userspace') === isUserspace) return config;
+  const { tunnel: _, ...rest } = config;
+  const next: NodeConfig = isUserspace ? { ...rest, tunnel: 'userspace' } : rest;
+  writeNodeConfig(directory, next);
+  return next;
+}
+
 /** @throws NodeRefusal that names all of them */
-export function refuseObstacles(what: string, obstacles: readonly Obstacle[]): void {
+export function refuseObstacles(what: string, obstacles: readonly Obstacle[], commands: readonly string[] = []): void {
   if (obstacles.length === 0) return;
   const lines = obstacles.map(({ missing, remedy }) => `${missing}\n  ${remedy}`);
-  throw new NodeRefusal('no-tunnel', [`This machine cannot ${what}:`, ...lines].join('\n'));
+  throw new NodeRefusal('no-tunnel', [`This machine cannot ${what}:`, ...lines, ...commands].join('\n'));
 }
 
 function locked(directory: string, holder: LockHolder): { release(): void } {

@@ -2,8 +2,10 @@ import type { ServiceGate } from '../../core/call/gate.ts';
 import { mcpOnDemand } from '../../mcp/on-demand.ts';
 import type { ComputePool } from '../../plane/compute/pool.ts';
 import type { Leadership } from '../../plane/leadership.ts';
+import { buildFetchDocument } from '../../plane/outgoing/document.ts';
 import { buildApp } from '../../rest/app.ts';
 import { type HttpListener, listen } from '../../rest/listen.ts';
+import { oauthOnDemand } from '../../rest/oauth/on-demand.ts';
 import { shareWindows } from '../../rest/shared-windows.ts';
 import { sharedAddresses } from '../../rest/trusted-proxies.ts';
 import { operations } from '../../tools/index.ts';
@@ -60,6 +62,12 @@ export async function startApi(parts: Parts, needs: ApiNeeds) {
     ready,
     stopping: stopping.signal,
     mcp: (request, response) => void mcp.handle(request, response),
+    oauth: oauthOnDemand({
+      services: gate.services,
+      log,
+      registration: settings.oauth.registration,
+      fetchDocument: buildFetchDocument({ allow: settings.oauth.allow }),
+    }),
     dashboard: buildDashboard(),
     limits: { rate: { perMinute: settings.rateLimit, together: windows } },
     hosts,

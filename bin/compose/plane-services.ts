@@ -5,12 +5,14 @@ import type { Keyring, ListensAt, Settings } from '../../core/model/services.ts'
 import { joinLeadership, type Leadership, livePlanes, planeName, soleLeadership } from '../../plane/leadership.ts';
 import { startRecentHeads } from '../../plane/recent-heads.ts';
 import type { Metrics } from '../../rest/metrics.ts';
+import { issuersOnDemand } from '../../rest/oidc/on-demand.ts';
 import { busAddressOf } from './bus-address.ts';
 import type { BusKeys } from './bus-keys.ts';
 import { computeMetrics, startCompute } from './compute.ts';
 import type { Config } from './config.ts';
 import { addressSettings, busForNodes } from './configured-addresses.ts';
 import type { Disk } from './disk.ts';
+import { issuerRules, issuerSettings } from './issuer-config.ts';
 import { networkMetrics } from './network-metrics.ts';
 import type { Parts } from './parts.ts';
 import { leadershipMetrics } from './plane-metrics.ts';
@@ -46,7 +48,8 @@ export async function startServices(
   const settings = settingsOf(config, keys.logs.keys.at(-1)?.from ?? 0, !standalone);
   const compute = startCompute(storeUrl(config), configDir, { clock, log, settings, logs: keys.logs });
   const { store, shared } = needs;
-  const given = { store, shared, clock, log, edition: env.MESH_EDITION, keys, busKeys, graphEpoch };
+  const issuers = issuersOnDemand({ issuers: issuerSettings(config.app.oidc), clock, log });
+  const given = { store, shared, clock, log, edition: env.MESH_EDITION, keys, busKeys, graphEpoch, issuers };
   const services = buildServices({ ...given, isDiskFull, planner, narrator, settings, compute });
   parts.onStop('trace of calls', () => services.calls.close());
   networkMetrics(metrics, services);
@@ -98,6 +101,7 @@ function settingsOf(config: Config, logKeySince: number, sharesStore: boolean): 
     logKeySince,
     planTtlMs: app.planTtl,
     signIn: app.signIn,
+    issuers: issuerRules(app.oidc),
     webhookAllow: env.MESH_WEBHOOK_ALLOW ?? app.webhooks.allow,
   };
 }

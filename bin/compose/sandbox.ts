@@ -1,107 +1,221 @@
-import type { ChildProcess } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { type NodeEnd, NodeRefusal, type SandboxOptions } from '../../client/agent/launch.ts';
+import { Agent } from '../../client/agent/agent.ts';
+import type { NodeEnd, SandboxOptions } from '../../client/agent/launch.ts';
 import { buildNodeLog } from '../../client/agent/node-log.ts';
+import { UserspaceOverlay } from '../../client/agent/userspace-overlay.ts';
 import { enrol } from '../../client/enrol/enrol.ts';
-import { runProgram } from '../../client/run-program.ts';
-import { sandboxObstacles } from '../../client/tunnel/platform.ts';
-import {
-  closeInherited,
-  confined,
-  type SandboxHome,
-  type SandboxUser,
-  sandboxEnvironment,
-  sandboxHomeFor,
-  sandboxUser,
-  startConfined,
-  tryConfinement,
-} from './confinement.ts';
-import { refuseObstacles, runNode } from './node.ts';
-import { lockSandbox, removeSandbox, removeStaleSandboxes, sandboxNames } from './sandbox-leftovers.ts';
-import { tryOverlay } from './try-overlay.ts';
+import type { NodeConfig } from '../../client/enrol/node-config.ts';
+import { PlaneApi } from '../../client/enrol/plane-api.ts';
+import { Netstack } from '../../client/netstack/netstack.ts';
+import { INSIDE_INTERFACE } from '../../client/sandbox/messages.ts';
+import type { Openings } from '../../client/sandbox/openings.ts';
+import type { EndSignal } from '../../client/sandbox/sandbox-process.ts';
+import { sandboxEnvironment } from '../../client/sandbox/user.ts';
+import type { Log } from '../../core/base/ports.ts';
+import { parseInstant } from '../../core/base/time.ts';
+import type { FullGraph } from '../../core/model/graph.ts';
+import type { SandboxPlace } from './place.ts';
+import { sandboxPlace } from './sandbox-place.ts';
 import { VERSION } from './version.ts';
 
-/** Time to end by itself after it was asked to. */
-const END_MS = 5_000;
-
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'] as const;
+/** Longer than a clean end ever takes. */
+const STOP_MS = 8_000;
+/** Longest time for telling the control plane that this peer is gone; it deletes it at its end anyway. */
+const LEAVE_MS = 2_000;
+const CLOCK_SLACK_MS = 5_000;
 
 /**
- * Enrols a sub-agent and runs a command in a network namespace whose only interface is the overlay, under its preset. All
- * of it goes with the command, or with the time of the sub-agent. The token is used once the host has shown that it can.
+ * Enrols a sub-agent and runs a command in namespaces whose only way out is the overlay, under its preset. The node is this process,
+ * outside: the command has no credential. The token is used once everything that can fail in there has been tried.
  *
  * @throws NodeRefusal
  */
 export async function runSandbox(options: SandboxOptions): Promise<NodeEnd> {
-  refuseObstacles('run a sandbox', await sandboxObstacles(process.platform));
-  closeInherited();
-  await removeStaleSandboxes();
-  const names = sandboxNames(randomBytes(4).toString('hex'));
-  const { namespace, interfaceName, directory } = names;
-  const user = sandboxUser(process.env);
   const signals = rememberSignals();
-  const lock = lockSandbox(names);
+  let place: SandboxPlace | undefined;
+  let node: SandboxNode | undefined;
   try {
-    await makeNamespace(namespace);
-    const place = await sandboxHomeFor(
-      user,
-      await tryConfinement(namespace, user, options.command[0]),
-      names.temporary,
-    );
-    await tryOverlay(
-      interfaceName,
-      namespace,
-      buildNodeLog(options.level, (line) => process.stderr.write(line)),
-      signals.ending,
-    ).catch((error: unknown) => {
-      if (signals.first() === undefined) throw error;
-    });
-    const beforeEnrolment = signals.first();
-    if (beforeEnrolment !== undefined) return endBy(beforeEnrolment);
-    const enrolled = await enrol({ ...options, directory, platform: 'agent', version: VERSION, force: false }).catch(
-      (error: unknown) => {
-        if (signals.first() === undefined) throw error;
-      },
-    );
-    if (enrolled) options.onEnrolled(enrolled);
-    const early = signals.first();
-    if (early !== undefined || !enrolled) return endBy(early ?? 'SIGTERM');
-    const { server, agentToken = '' } = enrolled.config;
-    const end = await runNode({
-      directory,
-      namespace,
-      interfaceName,
-      listenPort: 0,
-      busWaitMs: options.busWaitMs,
-      busInClear: options.busInClear,
-      level: options.level,
-      systemLog: false,
-      dns: false,
-      onStuck: options.onStuck,
-      ...(options.onStarted && { onStarted: options.onStarted }),
-      ...(options.relayOverride && { relayOverride: options.relayOverride }),
-      ...(options.command.length > 0 && {
-        task: taskOf(namespace, user, options, place, signals.first, { MESH_SERVER: server, MESH_TOKEN: agentToken }),
-      }),
-    });
-    const signal = signals.first();
-    // Its command never began.
-    return end.why === 'asked' && signal !== undefined && options.command.length > 0 ? endBy(signal) : end;
+    place = await sandboxPlace(options);
+    options.onIsolated(place.isolation);
+    node = await SandboxNode.join(options, place, signals.ending);
+    if (!node) return endBy(signals.first() ?? 'SIGTERM');
+    return await runIn(place, node, options, signals);
   } finally {
-    await removeSandbox(names);
-    lock.release();
+    const late = setTimeout(options.onStuck, STOP_MS);
+    await node?.close();
+    await place?.close();
+    clearTimeout(late);
     signals.release();
   }
 }
 
-type EndSignal = (typeof SIGNALS)[number];
+/** The node of a sandbox, with its identity in memory. */
+class SandboxNode {
+  readonly agent: Agent;
+  readonly config: NodeConfig;
+  readonly openings: Openings;
+  graph: FullGraph | undefined;
+
+  private constructor(
+    config: NodeConfig,
+    openings: Openings,
+    overlay: UserspaceOverlay,
+    options: SandboxOptions,
+    log: Log,
+  ) {
+    this.config = config;
+    this.openings = openings;
+    this.agent = new Agent({
+      config,
+      version: VERSION,
+      interfaceName: INSIDE_INTERFACE,
+      listenPort: 0,
+      busWaitMs: options.busWaitMs,
+      busInClear: options.busInClear,
+      ...(options.relayOverride && { relayOverride: options.relayOverride }),
+      opensHost: false,
+      parts: overlay.parts,
+      onInForce: (graph) => {
+        this.graph = graph;
+        openings.use(graph);
+      },
+      clock: { now: Date.now },
+      log: untilOver(log, config),
+    });
+  }
+
+  /** @returns undefined where it was ended meanwhile */
+  static async join(
+    options: SandboxOptions,
+    place: SandboxPlace,
+    ending: AbortSignal,
+  ): Promise<SandboxNode | undefined> {
+    if (ending.aborted) return undefined;
+    const { server, name, hostname, onEnrolled } = options;
+    const invited = { server, hostname, ...(name !== undefined && { name }), signal: ending };
+    const enrolling = options
+      .token(ending)
+      .then((token) => enrol({ ...invited, token, platform: 'agent', version: VERSION, force: false }));
+    const enrolled = await enrolling.catch((error: unknown) => {
+      if (!ending.aborted) throw error;
+    });
+    if (!enrolled) return undefined;
+    onEnrolled(enrolled);
+    const { config } = enrolled;
+    const log = buildNodeLog(options.level, (line) => process.stderr.write(line));
+    const overlay = new UserspaceOverlay(new Netstack(), undefined, place.inside);
+    const openings = await place.serve(config, options, log, overlay);
+    return new SandboxNode(config, openings, overlay, options, log);
+  }
+
+  /** Ends the node, and its peer at the control plane. */
+  async close(): Promise<void> {
+    await this.openings.close();
+    await this.agent.stop();
+    const { server, deviceToken } = this.config;
+    await new PlaneApi(server, deviceToken, AbortSignal.timeout(LEAVE_MS)).leave().catch(() => undefined);
+  }
+}
+
+async function runIn(
+  place: SandboxPlace,
+  node: SandboxNode,
+  options: SandboxOptions,
+  signals: Signals,
+): Promise<NodeEnd> {
+  const { agent, config } = node;
+  const end = (signal: EndSignal) => agent.askToEnd(signal);
+  signals.ending.addEventListener('abort', () => end(signals.first() ?? 'SIGTERM'));
+  if (signals.ending.aborted) end('SIGTERM');
+  const failed = whenFailed(agent);
+  const ended = agent.ended.then((how) => ({ ended: how }));
+  const isUp = agent.start().then(() => agent.up);
+  const first = await Promise.race([ended, isUp]);
+  if (first)
+    return signals.ending.aborted ? endBy(signals.first() ?? 'SIGTERM') : { why: reasonOf(first.ended.why, config) };
+  await options.onStarted?.(greetingOf(node));
+  void reportIsolation(node, place.isolation);
+  const { HOME } = process.env;
+  const own = { ...node.openings.variables(), HOME: place.home ?? HOME };
+  const env = sandboxEnvironment(process.env, options.env, own);
+  const stopping = new AbortController();
+  const task = place.run({ env, graph: node.graph }, stopping.signal, signals.first);
+  const how = await Promise.race([task, ended]);
+  failed.release();
+  if (typeof how === 'number') return { why: 'task', exitCode: how };
+  stopping.abort();
+  const exitCode = await task;
+  if (failed.has()) return { why: 'failed' };
+  if (how.ended.why === 'asked' && options.command.length > 0) return { why: 'task', exitCode };
+  return { why: reasonOf(how.ended.why, config) };
+}
+
+/** Shown among the calls of the agent. A control plane that does not take it is no reason to end. */
+async function reportIsolation({ config: { server, deviceToken } }: SandboxNode, isolation: string): Promise<void> {
+  await new PlaneApi(server, deviceToken, AbortSignal.timeout(LEAVE_MS))
+    .reportSandbox({ isolation })
+    .catch(() => undefined);
+}
+
+/** A fault of this process ends the sandbox in order. */
+function whenFailed(agent: Agent): { has(): boolean; release(): void } {
+  let hasFailed = false;
+  const crash = (error: unknown) => {
+    process.stderr.write(`the sandbox failed: ${(error as Error)?.stack ?? String(error)}\n`);
+    hasFailed = true;
+    agent.askToEnd('a fault of its own');
+  };
+  process.on('uncaughtException', crash);
+  process.on('unhandledRejection', crash);
+  return {
+    has: () => hasFailed,
+    release() {
+      process.off('uncaughtException', crash);
+      process.off('unhandledRejection', crash);
+    },
+  };
+}
+
+function greetingOf({ graph, config }: SandboxNode) {
+  const address = graph?.self.address ?? null;
+  const name = graph?.self.name ?? config.name;
+  return {
+    ...{ name, address, interface: INSIDE_INTERFACE, directory: '' },
+    state: 'up' as const,
+    line: `${name} is up as ${address} in a sandbox.`,
+  };
+}
+
+function reasonOf(why: 'asked' | 'removed', config: NodeConfig): 'asked' | 'removed' | 'expired' {
+  return why === 'removed' && isOver(config) ? 'expired' : why;
+}
+
+/** The control plane may say it a moment before the clock of this machine does. */
+function isOver({ expiresAt }: NodeConfig): boolean {
+  return expiresAt !== undefined && parseInstant(expiresAt) - Date.now() < CLOCK_SLACK_MS;
+}
+
+/** Returns a log without warnings once the time of a node is over: what then fails does so for that reason, which the end itself names. */
+function untilOver(log: Log, config: NodeConfig): Log {
+  return {
+    error: (fields, message) => log.error(fields, message),
+    warn: (fields, message) => log[isOver(config) ? 'debug' : 'warn'](fields, message),
+    info: (fields, message) => log.info(fields, message),
+    debug: (fields, message) => log.debug(fields, message),
+  };
+}
 
 const endBy = (signal: EndSignal): NodeEnd => ({ why: 'task', exitCode: 128 + constants.signals[signal] });
 
-/** No signal ends this process by itself: it would leave the namespace. */
-function rememberSignals(): { readonly ending: AbortSignal; first(): EndSignal | undefined; release(): void } {
+interface Signals {
+  readonly ending: AbortSignal;
+  first(): EndSignal | undefined;
+  release(): void;
+}
+
+/** No signal ends this process by itself: it would leave its peer. */
+function rememberSignals(): Signals {
   const ending = new AbortController();
   let first: EndSignal | undefined;
   const remember = (signal: NodeJS.Signals) => {
@@ -116,67 +230,4 @@ function rememberSignals(): { readonly ending: AbortSignal; first(): EndSignal |
       for (const signal of SIGNALS) process.off(signal, remember);
     },
   };
-}
-
-function taskOf(
-  namespace: string,
-  user: SandboxUser,
-  { command, env }: SandboxOptions,
-  place: SandboxHome,
-  signal: () => EndSignal | undefined,
-  own: Readonly<Record<string, string>>,
-): (ending: AbortSignal) => Promise<number> {
-  return (ending) => {
-    const line = confined(namespace, user, place, command);
-    const child = startConfined(line, sandboxEnvironment(process.env, env, { ...own, HOME: place.home }));
-    const exitCode = codeOf(child, command[0] ?? '');
-    // unshare(1) itself ends by the others.
-    const end = () => endGroup(child, exitCode, signal() === 'SIGINT' ? 'SIGINT' : 'SIGTERM');
-    if (ending.aborted) end();
-    ending.addEventListener('abort', end, { once: true });
-    return exitCode;
-  };
-}
-
-async function makeNamespace(namespace: string): Promise<void> {
-  // Names resolve nowhere: there is no way to a resolver but through the overlay.
-  mkdirSync(`/etc/netns/${namespace}`, { recursive: true });
-  writeFileSync(`/etc/netns/${namespace}/resolv.conf`, '');
-  await must(['netns', 'add', namespace]);
-  await must(['-n', namespace, 'link', 'set', 'lo', 'up']);
-  // Unprivileged ping: the command has no capability to open raw sockets.
-  const allowPing = 'echo 0 2147483647 > /proc/sys/net/ipv4/ping_group_range';
-  await runProgram('ip', ['netns', 'exec', namespace, 'sh', '-c', allowPing]);
-}
-
-/** As a shell tells it: 128 and the number of the signal that ended it. */
-function codeOf(child: ChildProcess, program: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    child.once('error', (error) => reject(new NodeRefusal('no-program', `${program} did not start: ${error.message}`)));
-    child.once('close', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)));
-  });
-}
-
-/** Asks the processes of a command to end, as a shell asks those of a job, and then ends them. */
-function endGroup(child: ChildProcess, hasEnded: Promise<unknown>, signal: EndSignal): void {
-  const send = (what: NodeJS.Signals) => {
-    try {
-      if (child.pid !== undefined) process.kill(-child.pid, what);
-    } catch {
-      // It has ended by itself.
-    }
-  };
-  send(signal);
-  const timer = setTimeout(send, END_MS, 'SIGKILL');
-  const settle = () => clearTimeout(timer);
-  hasEnded.then(settle, settle);
-}
-
-async function must(args: readonly string[]): Promise<void> {
-  const { code, stderr } = await runProgram('ip', args);
-  if (code === 0) return;
-  throw new NodeRefusal(
-    'no-namespace',
-    `This machine cannot run a sandbox: ip ${args.join(' ')} failed: ${stderr.trim()}. The token was not used.`,
-  );
 }

@@ -14,13 +14,17 @@ import type { RemoteCompute } from '../../core/compute/compute.ts';
 import { buildLoginLimits } from '../../core/identity/login-limits.ts';
 import type { Planner } from '../../core/intent/plan/planner.ts';
 import { CallTrace } from '../../core/model/call-trace.ts';
+import type { IssuerClient } from '../../core/model/issuers.ts';
 import { KeyAllowance } from '../../core/model/key-allowance.ts';
 import { buildLiveness } from '../../core/model/liveness.ts';
+import { buildOAuthRequests } from '../../core/model/oauth-requests.ts';
 import { ReceivedHeartbeats } from '../../core/model/received-heartbeats.ts';
 import { ReportedPaths } from '../../core/model/reported-paths.ts';
 import type { Keyring, NodeAccess, Settings } from '../../core/model/services.ts';
 import { SharedCallTrace } from '../../core/model/shared-call-trace.ts';
+import { buildUsedOnce } from '../../core/model/used-once.ts';
 import { Witnesses } from '../../core/model/witnesses.ts';
+import type { WorkloadVerifier } from '../../core/model/workload-identity.ts';
 import { runExpecting } from '../../core/state/expecting.ts';
 import type { ThreadServices } from '../../core/state/services.ts';
 import { buildNetworkStates } from '../../core/state/states.ts';
@@ -31,6 +35,8 @@ import { nodeJwt } from '../../net/bus/claims.ts';
 import { nodeKeyOf } from '../../net/bus/node-key.ts';
 import { formatRelayAddress, parseRelayAddress } from '../../net/relay/address.ts';
 import { mintCredential, relayKeysOf, workspaceTagOf } from '../../net/relay/credential.ts';
+import { buildWorkloadVerifier } from '../../plane/workloads/verifier.ts';
+import { issuersOnDemand } from '../../rest/oidc/on-demand.ts';
 import { operations } from '../../tools/index.ts';
 import { buildYaml } from '../../tools/yaml.ts';
 import type { BusKeys } from './bus-keys.ts';
@@ -53,12 +59,24 @@ export interface ServiceParts {
   readonly isDiskFull?: IsDiskFull;
   /** Computing threads; without them what is heavy is done in place. */
   readonly compute?: RemoteCompute | undefined;
+  /** Verifies OIDC tokens of workloads; without it by the keys of their issuers. */
+  readonly workloads?: WorkloadVerifier;
   /** The keys with which nodes are admitted to an external bus. */
   readonly busKeys?: BusKeys | undefined;
+  /** The protocol with issuers of the settings; without it there are none. */
+  readonly issuers?: IssuerClient | undefined;
 }
 
 /** Builds the services of operations from the parts that differ between a real plane and a test. */
-export function buildServices({ compute, busKeys, isDiskFull, store: base, ...rest }: ServiceParts): Services {
+export function buildServices({
+  compute,
+  busKeys,
+  isDiskFull,
+  workloads,
+  issuers,
+  store: base,
+  ...rest
+}: ServiceParts): Services {
   const [states, liveness] = [buildNetworkStates({ store: base }), buildLiveness()];
   const parts = { ...rest, store: planeStore({ store: base, states, clock: rest.clock, isDiskFull }) };
   return {
@@ -76,8 +94,12 @@ export function buildServices({ compute, busKeys, isDiskFull, store: base, ...re
     logs: parts.keys.logs,
     logins: buildLoginLimits({ ...parts, rules: parts.settings.signIn }),
     yaml: buildYaml(),
+    workloads: workloads ?? buildWorkloadVerifier(parts),
     nodeAccess: buildNodeAccess(parts, busKeys),
     nextTurn: () => nextTurn(),
+    oauthRequests: buildOAuthRequests(parts),
+    issuers: issuers ?? issuersOnDemand({ issuers: [], ...parts }),
+    usedOnce: buildUsedOnce(parts),
     questions: grammarReader,
     callLocks: buildCallLocks(parts),
     perform: performer(operations),

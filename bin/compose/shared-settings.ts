@@ -43,6 +43,8 @@ export function sharedSettings(
     MESH_LLM_BASE_URL: env.MESH_LLM_BASE_URL,
     MESH_LLM_MODEL: env.MESH_LLM_MODEL,
     MESH_WEBHOOK_ALLOW: env.MESH_WEBHOOK_ALLOW ?? app.webhooks.allow,
+    'app.oauth': app.oauth,
+    'app.oidc': app.oidc.map(({ clientSecret, ...rest }) => ({ ...rest, clientSecret: clientSecret?.reveal() })),
     'app.planTtl': app.planTtl,
     'app.publicUrls': app.publicUrls,
     'app.rateLimit': app.rateLimit,

@@ -7,6 +7,8 @@ export interface ReconnectOptions {
   readonly connecting: (servers: readonly string[]) => NodeConnectionOptions;
   /** True if a server, `host:port`, that another server announced may be tried too; called at each connect. */
   readonly follows: (server: string) => boolean;
+  /** Returns what to connect to for these servers, which may be their addresses; left out: themselves. Does not throw. */
+  readonly find?: (servers: readonly string[]) => Promise<readonly string[]>;
   readonly firstRetryMs: number;
   readonly lastRetryMs: number;
   onUp(connection: NatsConnection): void;
@@ -97,9 +99,11 @@ export class ReconnectingConnection {
 
   async #connect(): Promise<NatsConnection> {
     const servers = [...this.servers];
+    const { find, connecting } = this.#options;
+    const places = find ? [...(await find(servers))] : servers;
     const connection = await connect({
-      ...this.#options.connecting(servers),
-      servers,
+      ...connecting(servers),
+      servers: places,
       reconnect: false,
       noAsyncTraces: true,
     });

@@ -87,7 +87,7 @@ export interface Pace {
 }
 
 /**
- * Requests to the control plane, before it looks at any seal. A node makes one in 30 s and a few when it comes;
+ * Requests to the control plane, before it looks at any seal. A node makes one in 15 s and a few when it comes;
  * behind one address many may come at once, and after a restart all of them.
  */
 export const CONTROL_PACE = {

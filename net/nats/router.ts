@@ -119,10 +119,12 @@ function sameBytes(bytes: Uint8Array, buffer: Uint8Array, start: number, end: nu
   return true;
 }
 
+/** Subscriptions of one sid have one frame start, so that a shared buffer puts the bytes of all of them together once. */
 function targets<S extends Routable>(subject: Uint8Array, subscriptions: readonly S[]): Target<S>[] {
-  return subscriptions.map((subscription) => {
-    const hmsg = new Uint8Array(Buffer.concat([HMSG, subject, bytesOf(` ${subscription.sid} `)]));
-    return { subscription, hmsg, msg: hmsg.subarray(1) };
+  return [...Map.groupBy(subscriptions, ({ sid }) => sid)].flatMap(([sid, group]) => {
+    const hmsg = new Uint8Array(Buffer.concat([HMSG, subject, bytesOf(` ${sid} `)]));
+    const msg = hmsg.subarray(1);
+    return group.map((subscription) => ({ subscription, hmsg, msg }));
   });
 }
 

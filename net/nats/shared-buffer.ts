@@ -22,8 +22,9 @@ export class SharedBuffer {
   readonly #ends = [0];
   /** Outboxes that note frames of it. */
   #holders = 0;
-  /** The buffer in which bytes were put together last: also for the next receiver, once this one has taken them. */
-  #made: Uint8Array = NO_BYTES;
+  /** The bytes put together last: also for the next receiver that gets the same, once this one has taken them. */
+  #made: Chunk = { buffer: NO_BYTES, bytes: NO_BYTES, owner: this };
+  #madeOf: Run | undefined;
   #isLent = false;
 
   constructor(pool: BufferPool) {
@@ -37,7 +38,7 @@ export class SharedBuffer {
 
   /** True if there is room for a frame. Starts over if no outbox needs the frames before it. */
   fits(tail: Uint8Array): boolean {
-    if (this.#holders === 0) this.#ends.length = 1;
+    if (this.#holders === 0) this.#clear();
     return this.frames < SHARED_BUFFER_FRAMES && this.#end + tail.length <= SHARED_BUFFER_BYTES;
   }
 
@@ -67,23 +68,13 @@ export class SharedBuffer {
 
   /** The bytes of a run; its owner is told when the receiver has taken them. */
   chunk(run: Run): Chunk {
-    const { head, from, to } = run;
-    const length = this.size(run);
-    const buffer = this.#bufferOf(length);
-    let at = 0;
-    for (let frame = from; frame < to; frame++) {
-      const tail = this.tail(frame);
-      buffer.set(head, at);
-      buffer.set(tail, at + head.length);
-      at += head.length + tail.length;
-    }
-    this.#made = buffer;
+    if (this.#isLent || !isSame(run, this.#madeOf)) this.#make(run);
     this.#isLent = true;
-    return { buffer, bytes: buffer.subarray(0, length), owner: this };
+    return this.#made;
   }
 
   give(buffer: Uint8Array): void {
-    if (buffer === this.#made) this.#isLent = false;
+    if (buffer === this.#made.buffer) this.#isLent = false;
     else this.#pool.give(buffer);
   }
 
@@ -95,9 +86,34 @@ export class SharedBuffer {
     return this.#ends[frame] as number;
   }
 
+  #clear(): void {
+    this.#ends.length = 1;
+    this.#madeOf = undefined;
+  }
+
+  #make(run: Run): void {
+    const { head, from, to } = run;
+    const length = this.size(run);
+    const buffer = this.#bufferOf(length);
+    let at = 0;
+    for (let frame = from; frame < to; frame++) {
+      const tail = this.tail(frame);
+      buffer.set(head, at);
+      buffer.set(tail, at + head.length);
+      at += head.length + tail.length;
+    }
+    this.#made = { buffer, bytes: buffer.subarray(0, length), owner: this };
+    this.#madeOf = { ...run };
+  }
+
   #bufferOf(bytes: number): Uint8Array {
-    if (!this.#isLent && this.#made.length >= bytes) return this.#made;
-    if (!this.#isLent) this.#pool.give(this.#made);
+    const { buffer } = this.#made;
+    if (!this.#isLent && buffer.length >= bytes) return buffer;
+    if (!this.#isLent) this.#pool.give(buffer);
     return this.#pool.take(bytes);
   }
+}
+
+function isSame(run: Run, other: Run | undefined): boolean {
+  return other !== undefined && run.head === other.head && run.from === other.from && run.to === other.to;
 }

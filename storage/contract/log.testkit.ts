@@ -133,6 +133,26 @@ export function logContract(open: OpenStore): void {
       expect(await namesOf({ kind: 'MeshPolicy' })).toEqual([]);
     });
 
+    test('tells what jobs wrote from what anyone else did, page by page', async () => {
+      const store = await opened(open, testClock());
+      const by = (actor: string): SecurityEvent => ({
+        type: 'login',
+        actor,
+        result: 'ok',
+        detail: { actor: 'system:a' },
+      });
+      const callers = ['user:ada', 'device:system:a', 'system:operator', 'systems', 'agent:"actor":"system:'];
+      for (const actor of callers) await store.record(WS, [by('system:presence'), by(actor), by('system:operators')]);
+      const actors = async (query: object) =>
+        (await store.audit(WS, { limit: 99, ...query })).map(({ actor }) => actor);
+      expect(await actors({ author: 'caller' })).toEqual(callers.toReversed());
+      expect(new Set(await actors({ author: 'system' }))).toEqual(new Set(['system:presence', 'system:operators']));
+      const [newest, second] = await store.audit(WS, { author: 'caller', limit: 2 });
+      expect(await actors({ author: 'caller', before: second?.seq })).toEqual(callers.toReversed().slice(2));
+      expect(await actors({ author: 'caller', actors: [newest?.actor] })).toEqual([newest?.actor]);
+      expect(await actors({ author: 'system', actors: [newest?.actor] })).toEqual([]);
+    });
+
     test('answers the audit log newest first by actor, time, kind, name and type, page by page', async () => {
       const clock = testClock();
       const store = await opened(open, clock);
@@ -161,7 +181,8 @@ export function logContract(open: OpenStore): void {
           { type: 'created', kind: 'MeshPeer', name: 'a', uid: 'p_a', digest: expect.stringMatching(/^[0-9a-f]{64}$/) },
         ],
       });
-      expect(await store.audit(WS, { limit: 9, actor: 'user:eve' })).toEqual([event]);
+      expect(await store.audit(WS, { limit: 9, actors: ['user:eve'] })).toEqual([event]);
+      expect(await store.audit(WS, { limit: 9, actors: ['user:eve', 'user:bob'] })).toEqual([newest, event]);
       expect(await store.audit(WS, { limit: 9, from: START + 15 })).toEqual([newest]);
       expect(await store.audit(WS, { limit: 9, to: START + 15, type: 'commit' })).toEqual([oldest]);
       expect(await store.audit(WS, { limit: 9, kind: 'MeshPolicy', name: 'b' })).toEqual([newest]);

@@ -2,7 +2,7 @@ import { setImmediate as nextTick } from 'node:timers/promises';
 import { hashOfEntry } from '../../core/audit/leaf.ts';
 import type { AuditEntry, AuditQuery, SecurityEvent } from '../../core/base/ports.ts';
 import { type Entry, eventEntry } from '../apply-batch.ts';
-import { matchesQuery } from '../audit-filter.ts';
+import { HOST_OPERATOR, matchesQuery, SYSTEM } from '../audit-filter.ts';
 import { parseStored } from '../body.ts';
 import type { Database } from './database.ts';
 import { joinHashes, sizeOf, treeOf } from './tree.ts';
@@ -65,14 +65,16 @@ export async function queryAudit(database: Database, name: string, query: AuditQ
   const first = query.from === undefined ? 0 : entriesBefore(database, workspace, query.from);
   const end =
     query.to === undefined ? sizeOf(database, workspace.id) : entriesBefore(database, workspace, query.to + 1);
-  const text = textOf(query);
-  const page = text === '' ? PAGE : SEARCHED;
+  const texts = textsOf(query);
+  const author = AUTHORS[query.author ?? 'any'];
+  const page = texts.length === 0 && author === '' ? PAGE : SEARCHED;
+  const hasText = texts.length === 0 ? '' : `AND (${texts.map(() => 'instr(entry, ?) > 0').join(' OR ')})`;
   for (let before = Math.min(end, query.before ?? end); before > first && query.limit > 0; before -= page) {
     const rows = database
       .statement<Row>(
-        'SELECT seq, entry FROM audit WHERE ws = ? AND seq >= ? AND seq < ? AND instr(entry, ?) > 0 ORDER BY seq DESC',
+        `SELECT seq, entry FROM audit WHERE ws = ? AND seq >= ? AND seq < ? ${hasText} ${author} ORDER BY seq DESC`,
       )
-      .all(workspace.id, Math.max(first, before - page), before, text);
+      .all(workspace.id, Math.max(first, before - page), before, ...texts);
     for (const row of rows) {
       const entry: AuditEntry = { seq: row.seq, ...parseStored<Entry>(row.entry) };
       if (matchesQuery(entry, query) && found.push(entry) === query.limit) return found;
@@ -82,10 +84,15 @@ export async function queryAudit(database: Database, name: string, query: AuditQ
   return found;
 }
 
-/** Returns text that each matching entry contains; empty where none is known. Other entries may contain it too. */
-function textOf({ actor, kind }: AuditQuery): string {
-  if (actor !== undefined) return `"actor":${JSON.stringify(actor)}`;
-  return kind === undefined ? '' : `"kind":${JSON.stringify(kind)}`;
+/** True for entries of jobs: their actor is the first that an entry names. */
+const IS_OF_SYSTEM = `(instr(entry, '"actor":"') = instr(entry, '"actor":"${SYSTEM}')
+  AND instr(entry, '"actor":"') <> instr(entry, '"actor":"${HOST_OPERATOR}"'))`;
+const AUTHORS = { any: '', system: `AND ${IS_OF_SYSTEM}`, caller: `AND NOT ${IS_OF_SYSTEM}` } as const;
+
+/** Returns texts of which each matching entry contains one; none where none is known. Other entries may contain them too. */
+function textsOf({ actors, kind }: AuditQuery): readonly string[] {
+  if (actors) return actors.map((actor) => `"actor":${JSON.stringify(actor)}`);
+  return kind === undefined ? [] : [`"kind":${JSON.stringify(kind)}`];
 }
 
 /** How many entries are older than an instant: a binary search, as instants never fall from one entry to the next. */

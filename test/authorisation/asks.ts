@@ -18,7 +18,7 @@ import type { RawMcp } from './raw-mcp.ts';
 import type { Standing, Verdict } from './standing.ts';
 
 /** The operations after which their caller, or the workspace, is not there any more. */
-export const ENDING: readonly string[] = ['delete_workspace', 'leave_network', 'log_out'];
+export const ENDING: readonly string[] = ['delete_workspace', 'leave_network', 'log_out', 'log_out_everywhere'];
 
 const byName = new Map<string, Operation>(operations.map((operation) => [operation.name, operation]));
 const named = (name: string): Operation => {

@@ -1,6 +1,4 @@
 import { expect, test } from 'vitest';
-import type { PolicySpec } from '../../core/model/policy.ts';
-import { stated } from '../kits/plane/stating-planner.ts';
 import { seedPeers } from '../kits/records/seed-peers.ts';
 import { buildScene } from './scene.ts';
 
@@ -25,17 +23,12 @@ async function scene() {
   await at.kit.haveSettings(at.workspace, {
     requireApproval: true,
     selfApproval: false,
-    autoApprove: { maxRisk: 'low' },
+    autoApprove: { maxRisk: 'low', from: ['agent'] },
   });
   async function plan(token: string, { src, dst }: (typeof PAIRS)[number]) {
-    const spec: PolicySpec = {
-      action: 'DENY',
-      peerSelector: { peers: [dst] },
-      ingress: [{ from: [{ peerSelector: { peers: [src] } }] }],
-    };
-    const changes = [{ action: 'create', resource: 'MeshPolicy', name: `${src}-${dst}`, spec }];
-    const planned = await at.call(token, 'plan_network_change', { ...stated(changes, [{ src, dst, expect: 'deny' }]) });
-    expect(planned).toMatchObject({ risk_level: 'low', check: 'matches' });
+    const orders = [{ do: 'deny', from: [src], to: [dst] }];
+    const planned = await at.call(token, 'plan_network_change', { orders });
+    expect(planned).toMatchObject({ risk_level: 'low', unmet: [] });
     return planned.plan_id;
   }
   const apply = (token: string, plan_id: string) =>

@@ -123,6 +123,7 @@ describe('a delegated agent that may write', () => {
     const { items } = await scene.call(child.token, 'list_audit');
     expect(new Set(items.map(({ actor }: { actor: string }) => actor))).toEqual(new Set(['agent:child']));
     await expect(scene.call(child.token, 'list_audit', { actor: 'user:ada' })).rejects.toMatchObject(BEYOND);
+    await expect(scene.call(child.token, 'list_audit', { actor: 'ada' })).rejects.toMatchObject(BEYOND);
   });
 
   it('cannot have its excess approved either, by plan or by direct write', async () => {

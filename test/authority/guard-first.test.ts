@@ -106,6 +106,8 @@ describe('a delegated agent that writes what is beyond it', () => {
     );
     // They make records of the agent's own, or plans, which are judged when they are applied.
     expect(writing.sort()).toEqual([
+      // Its caller is a person, who lets in a client.
+      'allow_client_request',
       'apply_network_change',
       'create_agent',
       'delegate_agent',

@@ -1,7 +1,6 @@
 import type { Scope } from '../../core/base/scope.ts';
 import { enrol } from '../kits/plane/devices.ts';
 import { buildIdentityKit } from '../kits/plane/identity-kit.ts';
-import { statingPlanner } from '../kits/plane/stating-planner.ts';
 import { seedPeers } from '../kits/records/seed-peers.ts';
 
 /** Who may reach whom in the scene: nothing, until a policy says so. */
@@ -17,7 +16,7 @@ export const reachOf = (role: string, port?: number) => [
  * that each call goes the way a request goes.
  */
 export async function buildScene(settings: Record<string, unknown> = {}) {
-  const kit = await buildIdentityKit({ planner: statingPlanner });
+  const kit = await buildIdentityKit();
   const workspace = await kit.workspace('prod');
   await seedPeers(kit.services, workspace, {
     'web-1': { role: 'web' },

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { PolicySpec, Selector } from '../../core/model/policy.ts';
-import { stated } from '../kits/plane/stating-planner.ts';
 import { buildScene, only } from './scene.ts';
 
 const SECRET = { peers: ['secret-1'] };
@@ -28,12 +27,14 @@ async function scene() {
     at.kit.haveSettings(at.workspace, { ...SETTINGS, autoApprove });
 
   async function planned(spec: PolicySpec, maxRisk = 'low', ...expectations: readonly object[]) {
-    await allowing({ maxRisk });
+    await allowing({ maxRisk, from: ['agent'] });
     const changes = [{ action: 'create', resource: 'MeshPolicy', name: 'x', spec }];
     const plan = await at.call(token, 'plan_network_change', {
-      ...stated(changes, expectations.length > 0 ? expectations : [OPEN]),
+      intent: 'x',
+      changes,
+      expectations: expectations.length > 0 ? expectations : [OPEN],
     });
-    expect(plan.check).toBe('matches');
+    expect(plan.expectations_hold).toBe(true);
     const { status, workflow_id } = await at.call(token, 'apply_network_change', {
       plan_id: plan.plan_id,
       approved_by: 'grace',

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { PolicySpec } from '../../core/model/policy.ts';
-import { stated } from '../kits/plane/stating-planner.ts';
 import { buildScene, only, reachOf } from './scene.ts';
 
 const SECRET = { peers: ['secret-1'] };
@@ -19,7 +18,11 @@ async function scene() {
 type Scene = Awaited<ReturnType<typeof scene>>['at'];
 
 async function planned(at: Scene, policies: Readonly<Record<string, PolicySpec>>, expectation: object = CLOSED) {
-  const settings = { requireApproval: true, selfApproval: false, autoApprove: { maxRisk: 'critical' } };
+  const settings = {
+    requireApproval: true,
+    selfApproval: false,
+    autoApprove: { maxRisk: 'critical', from: ['person'] },
+  };
   await at.kit.haveSettings(at.workspace, settings);
   const changes = Object.entries(policies).map(([name, spec]) => ({
     action: 'create',
@@ -28,9 +31,11 @@ async function planned(at: Scene, policies: Readonly<Record<string, PolicySpec>>
     spec,
   }));
   const plan = await at.call(at.ada, 'plan_network_change', {
-    ...stated(changes, [expectation]),
+    intent: 'x',
+    changes,
+    expectations: [expectation],
   });
-  expect(plan.check).toBe('matches');
+  expect(plan.expectations_hold).toBe(true);
   const { status } = await at.call(at.ada, 'apply_network_change', { plan_id: plan.plan_id, approved_by: 'grace' });
   return { warning: plan.warnings[0], risk: plan.risk_level, status };
 }
@@ -147,7 +152,11 @@ describe('a plan is approved by itself as before', () => {
   });
 });
 
-const FOUR_EYES = { requireApproval: true, selfApproval: false, autoApprove: { maxRisk: 'critical' } };
+const FOUR_EYES = {
+  requireApproval: true,
+  selfApproval: false,
+  autoApprove: { maxRisk: 'critical', from: ['person'] },
+};
 const SCOPES = ['network:read', 'network:write'] as const;
 const MASK: PolicySpec = { action: 'DENY', peerSelector: SECRET, ingress: [{ from: ['*'] }] };
 const OPEN: PolicySpec = { action: 'ALLOW', peerSelector: SECRET, ingress: [{ from: ['*'] }] };
@@ -157,7 +166,7 @@ const create = (name: string, spec: PolicySpec) => ({ action: 'create', resource
 /** One administrator alone plans changes and applies them. */
 async function alone(at: Scene, changes: readonly object[], expectation: object = CLOSED) {
   await at.kit.haveSettings(at.workspace, FOUR_EYES);
-  const asked = stated(changes, [expectation]);
+  const asked = { intent: 'x', changes, expectations: [expectation] };
   const plan = await at.call(at.ada, 'plan_network_change', asked);
   const raw = { plan_id: plan.plan_id, approved_by: 'grace' };
   const { status, workflow_id } = await at.call(at.ada, 'apply_network_change', raw);

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, utimesSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
@@ -12,6 +12,13 @@ const OFF = { MESH_LISTEN: '127.0.0.1:0', MESH_BUS_LISTEN: 'off', MESH_RELAY_LIS
 const home = mkdtempSync(path.join(tmpdir(), 'mesh-dev-'));
 const directory = path.join(home, 'data');
 afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+test('npm run seed -- --help says what it does and seeds nothing', () => {
+  const cwd = mkdtempSync(path.join(home, 'help-'));
+  const script = path.resolve(import.meta.dirname, 'seed.ts');
+  const { status, stdout } = spawnSync(process.execPath, [script, '--help'], { cwd, encoding: 'utf8' });
+  expect([status, stdout.startsWith('npm run seed'), readdirSync(cwd)]).toEqual([0, true, []]);
+});
 
 /** Seeding and starting, on a machine with other work. */
 const PATIENCE_MS = 400_000;

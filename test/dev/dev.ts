@@ -34,7 +34,11 @@ const api = await addressOf(plane);
 const proxy = { target: api, changeOrigin: true, headers: { origin: api } };
 const dashboard = await createServer({
   root: path.join(ROOT, 'web'),
-  server: { host: '127.0.0.1', port: Number(values.port), proxy: { '/api': proxy, '/mcp': proxy } },
+  server: {
+    host: '127.0.0.1',
+    port: Number(values.port),
+    proxy: { '/api': proxy, '/mcp': proxy, '/docs': proxy, '/assets': proxy },
+  },
 });
 await dashboard.listen();
 const sources = SOURCES.map((folder) => path.join(ROOT, folder, path.sep));

@@ -1,7 +1,9 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 import { takeLock } from '../../storage/directory-lock.ts';
 import { PLAIN_WORDS } from '../kits/web/network-words.ts';
+import { PASSWORD } from '../kits/web/page-people.ts';
 import { seededNetwork } from '../kits/web/seeded-network.ts';
 
 /** Where `npm run dev` keeps its network, unless told. */
@@ -26,7 +28,13 @@ export async function seed(directory: string): Promise<void> {
 }
 
 if (import.meta.main) {
-  const directory = path.resolve(process.argv[2] ?? DEV_DIRECTORY);
-  await seed(directory);
-  console.log(`Seeded ${directory}. Run npm run dev.`);
+  const options = { help: { type: 'boolean', short: 'h' } } as const;
+  const { values, positionals } = parseArgs({ options, allowPositionals: true });
+  if (values.help) {
+    console.log(`npm run seed [-- DIRECTORY]: replaces DIRECTORY, else ${DEV_DIRECTORY}, by a network with a past.`);
+  } else {
+    const directory = path.resolve(positionals[0] ?? DEV_DIRECTORY);
+    await seed(directory);
+    console.log(`Seeded ${directory}. Run npm run dev. Sign in as admin with: ${PASSWORD}`);
+  }
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { VERSION } from '../../bin/compose/version.ts';
@@ -27,10 +27,22 @@ describe('mesh login', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining(`Signed in to ${harness.url} as admin`)]);
     expect(modeOf('session.json')).toBe('600');
     expect(stdout).not.toContain(JSON.parse(readFileSync(path.join(home, 'session.json'), 'utf8')).token);
+    const sessions = JSON.parse((await run(['admin', 'list-sessions', '-o', 'json'])).stdout);
+    expect(sessions.items).toMatchObject([{ current: true, client: `mesh on ${hostname()}` }]);
     expect((await run(['logout'])).code).toBe(0);
     // The server stays known.
     expect(await run(['admin', 'get-me'])).toMatchObject({ code: 3, stderr: 'Sign in first: mesh login\n' });
     expect((await run(['login'], { env: { MESH_PASSWORD: ADMIN_PASSWORD } })).stdout).toContain(harness.url);
+  });
+
+  test('logout --everywhere ends sessions elsewhere too, and needs a session to do so', async () => {
+    await using harness = await startHarness();
+    const elsewhere = await harness.login('admin', ADMIN_PASSWORD);
+    await signIn(harness);
+    const { stdout } = await run(['logout', '--everywhere']);
+    expect(stdout).toMatch(/^Signed out everywhere: sessions \d+, OAuth clients 0\./);
+    expect((await harness.api('GET', '/api/v1/users/me', { token: elsewhere })).status).toBe(401);
+    expect(await run(['logout', '--everywhere'])).toMatchObject({ code: 3, stderr: 'Sign in first: mesh login\n' });
   });
 
   test('says what is wrong with the server before it reads a password, and so does passwd', async () => {
@@ -151,7 +163,7 @@ test('a word that is no command gets one line with the nearest, and a wrong opti
     return stderr;
   };
   expect(await told('peer')).toBe("unknown command 'peer': did you mean 'peers'?\n");
-  expect(await told('fly')).toBe("unknown command 'fly'. See mesh --help\n");
+  expect(await told('wander')).toBe("unknown command 'wander'. See mesh --help\n");
   expect(await told('admin', 'list-peer')).toBe("unknown command 'list-peer': did you mean 'list-peers'?\n");
   expect(await told('login', '--fast')).toBe("unknown option '--fast'. See mesh login --help\n");
   expect(await told('peers', '--phas', 'ready')).toBe("unknown option '--phas': did you mean '--phase'?\n");

@@ -29,6 +29,7 @@ test('a name that a shell could act on is not offered', async () => {
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const env = { MESH_SERVER: url, MESH_TOKEN: 'mesh-api-x', MESH_WORKSPACE: 'w' };
-  expect((await mesh(['__complete', '--', 'peers', ''], { home, env })).stdout).toBe('web-1\n');
+  for (const words of [['peers'], ['allow', 'web-1'], ['deny', 'web-1', 'db-1', '--except-to'], ['allow', '--through']])
+    expect((await mesh(['__complete', '--', ...words, ''], { home, env })).stdout).toBe('web-1\n');
   server.close();
 });

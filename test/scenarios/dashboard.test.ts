@@ -12,6 +12,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
 };
 
 describe('the dashboard', () => {
@@ -39,6 +40,30 @@ describe('the dashboard', () => {
       expect(policy).toContain("require-trusted-types-for 'script';trusted-types 'none'");
       expect(policy).not.toContain('unsafe');
       expect(headers.get('x-content-type-options')).toBe('nosniff');
+    },
+  );
+
+  test.each([
+    ['/docs', 'text/html; charset=utf-8'],
+    ['/docs/', 'text/html; charset=utf-8'],
+    ['/docs/policy', 'text/html; charset=utf-8'],
+    ['/docs/decisions', 'text/html; charset=utf-8'],
+    ['/docs/contributing/first-hour', 'text/html; charset=utf-8'],
+    ['/docs/screens/review-light.webp', 'image/webp'],
+  ])('answers %s of the documentation as %s, under the same policy, to anyone', async (route, type) => {
+    const { status, headers } = await harness.api('GET', route);
+    expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([200, type, 'no-cache']);
+    expect(headers.get('content-security-policy')).toContain("script-src 'self';script-src-attr 'none'");
+  });
+
+  test.each(['/docs/nothing', '/docs/policy.md', '/docs/404', '/docs/..%2fpackage.json'])(
+    'answers %s with a page that says that there is no such page',
+    async (route) => {
+      const { status, headers, text } = await harness.api('GET', `${harness.url}${route}`);
+      expect([status, headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+      expect(text).toContain('<h1>No such page</h1>');
+      const known = { 'if-none-match': headers.get('etag') ?? '', 'cache-control': 'max-age=0' };
+      expect((await harness.api('GET', `${harness.url}${route}`, { headers: known })).status).toBe(404);
     },
   );
 

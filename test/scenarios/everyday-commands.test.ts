@@ -202,11 +202,29 @@ test('mesh plan --orders takes orders from a file, as a list or one by itself', 
   writeFileSync(file, '- { do: only, from: [role=web], to: [role=db], ports: [tcp/5432] }');
   expect(await run('plan', '--orders', file)).toContain('only role=web to role=db on tcp/5432');
   writeFileSync(file, '{ "orders": [{ "do": "allow", "from": ["role=web"], "to": ["db-1"] }] }');
-  expect(await run('plan', '--orders', file, '--apply')).toContain('It is so already: there is nothing to apply.');
+  expect(await run('plan', '--orders', file, '--apply')).toMatch(/^Already so: .*\nThere is nothing to apply\.\n$/);
   writeFileSync(file, '{ do: deny, from: [web-3], to: [db-1] }');
   const wrong = await mesh(['plan', '--orders', file], { home });
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('There is no peer "web-3"')]);
   expect((await mesh(['plan'], { home })).stderr).toContain('--orders FILE');
+});
+
+test('mesh allow, deny, only and remove-access are orders, shown with the command that puts them forward', async () => {
+  await threePeers();
+  const shown = await run('deny', 'peers', 'db-1', '--except-from', 'web-1', '--port', 'tcp/22', '--for', '2h');
+  expect(shown).toContain('deny peers except web-1 to db-1 on tcp/22 until');
+  expect(shown).not.toMatch(/^\|/m);
+  expect(shown).toMatch(/To apply it: mesh admin apply-network-change --plan-id \S+ --approved-by admin\n$/);
+  const { stdout } = await mesh(['only', 'role=web', 'role=db', '--side', 'from', '--json'], { home });
+  expect(JSON.parse(stdout)).toMatchObject({ changes: [{ name: 'only-from-web' }] });
+  expect(await run('allow', 'role=web', 'db-1')).toBe('Already so: by default\nThere is nothing to apply.\n');
+  const refused = await mesh(['remove-access', 'role=web', 'db-1'], { home });
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('No policy gives this')]);
+  const applied = await mesh(['deny', 'web-2', 'db-1', '--apply'], { home });
+  expect([applied.code, applied.stderr]).toEqual([
+    0,
+    expect.stringMatching(/^Waits for approval: mesh approve wf_\w+\n$/),
+  ]);
 });
 
 test('mesh tokens lists join tokens and API tokens, agents, snapshots, networks and workspaces have their lists', async () => {
@@ -250,10 +268,8 @@ test('mesh policy lint tells each finding with what to do and exits 1, and 0 whe
   expect([code, stdout.split('\n')]).toEqual([
     1,
     [
-      'RULE_IS_SHADOWED again ingress rule 0: other ALLOW rules already allow all of it: web-to-db.',
-      '  Remove the rule; a DENY that has no other rule goes as a whole.',
       'RULE_IS_SHADOWED web-to-db ingress rule 0: other ALLOW rules already allow all of it: again.',
-      '  Remove the rule; a DENY that has no other rule goes as a whole.',
+      '  The two say the same: remove either, web-to-db or again, and never both.',
       '',
     ],
   ]);

@@ -14,7 +14,7 @@ import { CROWD, seedCrowd } from '../kits/records/seed-peers.ts';
 import { freePort } from '../kits/servers/free-port.ts';
 import { verifies } from '../verifies.ts';
 
-/** A third of the time from one heartbeat to the next. */
+/** Less than the time from one heartbeat to the next. */
 const ONLINE_MS = 10_000;
 const running: { stop(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -121,7 +121,7 @@ test('a key that two machines use is a warning in the log of the one whose place
   const warning = `warn ${KEY_SHARED} {}`;
   const isSaid = () => [first.lines.includes(warning), first.link.status.isKeyShared];
   expect(isSaid()).toEqual([false, false]);
-  // Each beats at once when its bus is back; a beat that came too early for that is followed by one half a minute later.
+  // Each beats at once when its bus is back; a beat that came too early for that is followed by one 15 s later.
   for (const link of links) link.destroy();
   await first.until(() => first.lines.includes(warning));
   expect(isSaid()).toEqual([true, true]);

@@ -40,8 +40,9 @@ describe('mesh init', () => {
     verifies('cli-init', 'cli-config-dir');
     const { code, stdout, stderr } = await withToken();
     expect([code, stderr]).toEqual([0, '']);
+    const at = `--config-dir ${path.join(home, 'node')}`;
     expect(stdout).toBe(
-      `Registered ${own} as 10.96.0.1.\nControl plane: ${harness.url}, bus ${readConfig().signalingUrl}\nBlock: 10.96.0.0/24, routed into the tunnel while the node is up\nConfiguration: ${configFile()}\nNext: ${sudo}mesh up --daemon --config-dir ${path.join(home, 'node')}\n`,
+      `Registered ${own} as 10.96.0.1.\nControl plane: ${harness.url}, bus ${readConfig().signalingUrl}\nBlock: 10.96.0.0/24, routed into the tunnel while the node is up\nConfiguration: ${configFile()}\nNext: ${sudo}mesh up --daemon ${at}${sudo && `, or without superuser rights, for programs that use its proxy: mesh up --userspace --daemon ${at}`}\n`,
     );
     expect(await peerNames(harness, place)).toEqual([own]);
     expect((statSync(configFile()).mode & 0o777).toString(8)).toBe('600');

@@ -10,6 +10,9 @@ const SCENARIOS = {
   'contract requests': 'contract-requests.test.ts',
   delegation: 'delegation.test.ts',
   approval: 'intent.test.ts',
+  'signing in by OAuth': 'oauth.test.ts',
+  'signing in by an issuer': 'sign-in.test.ts',
+  'clients without a browser': 'oauth-devices.test.ts',
 };
 /** What one control plane alone does at a time, whichever has the request or leads. */
 const LONG_SCENARIOS = { time: 'snapshots.test.ts', compliance: 'compliance.test.ts' };

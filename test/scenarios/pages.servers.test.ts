@@ -54,6 +54,7 @@ const LONG: readonly Session[] = [
   ['docs/reverse-proxy.md: Behind a reverse proxy with TLS 1'],
   [START, 'docs/accounts-and-tokens.md: First start 1'],
   [START, 'docs/operating.md: Health and readiness 1'],
+  [START, 'README.md: The first change 1', 'docs/workloads.md: A job of GitHub Actions 1'],
   [START, 'examples/first-change/README.md: Run it 1'],
 ];
 /** What needs no control plane. */

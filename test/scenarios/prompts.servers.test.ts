@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -41,6 +41,24 @@ test.skipIf(!hasTerminal)('a person who starts meshd reads the announcement befo
   expect(shown).not.toContain('{"level"');
   expect(shown.split('then: ')[1]).toContain('Initial accounts are ready');
 });
+
+test.skipIf(!hasTerminal)(
+  'at a terminal mcp config writes no token for a client that signs in, unless one is asked for or was there',
+  async () => {
+    await using harness = await startHarness();
+    await signIn(harness.url);
+    const entry = () => JSON.parse(readFileSync(path.join(home, '.cursor/mcp.json'), 'utf8')).mcpServers.mesh;
+    const { shown } = await atTerminal('mcp config --client cursor', []);
+    expect(shown).toContain('The client signs in by itself');
+    expect(entry()).toEqual({ type: 'http', url: `${harness.url}/mcp` });
+    await atTerminal('mcp config --client cursor --with-token', []);
+    expect(entry().headers.Authorization).toMatch(/^Bearer mesh-agt-/);
+    const before = entry().headers.Authorization;
+    await atTerminal('mcp config --client cursor', []);
+    expect(entry().headers.Authorization).toMatch(/^Bearer mesh-agt-/);
+    expect(entry().headers.Authorization).not.toBe(before);
+  },
+);
 
 describe.skipIf(!hasTerminal)('mesh passwd on a terminal', () => {
   test('asks for both passwords, shows neither, stays signed in, and leaves the terminal as it was', async () => {

@@ -68,7 +68,7 @@ describe('a plan of typed changes', () => {
       check: 'not checked',
       expectations_hold: false,
       unmet: expect.arrayContaining([
-        'web-1 cannot reach db-1 on TCP 5432; web-2 cannot reach db-1 on TCP 5432',
+        'Your expectations: web-1 cannot reach db-1 on TCP 5432; web-2 cannot reach db-1 on TCP 5432',
         expect.stringContaining('it would close'),
       ]),
     });
@@ -167,7 +167,7 @@ describe('undo', () => {
       read_by: 'person',
       reading: expect.stringContaining(`Undo workflow ${done.id}`),
       summary: expect.stringMatching(/^Opens TCP 5432 from outside to db-1, and TCP 5432 from laptop to db-1;/),
-      changes: [{ action: 'delete', resource: 'MeshPolicy', name: 'deny-everyone-but-web-to-db-5432', after: '' }],
+      changes: [{ action: 'delete', resource: 'MeshPolicy', name: 'only-to-db', after: '' }],
       effect: { opened_pairs: 1, closed_pairs: 0 },
     });
     const undone = await execute(planIdOf(undo));
@@ -205,14 +205,12 @@ describe('undo', () => {
   test('of a workflow whose records others changed since is a conflict that names them', async () => {
     const { plan, execute, revert, call } = await setUp();
     const done = await execute(planIdOf(await plan(ONLY_WEB)));
-    await call('PUT', '/policies/deny-everyone-but-web-to-db-5432', { spec: denyAll.spec });
+    await call('PUT', '/policies/only-to-db', { spec: denyAll.spec });
     const { body } = await revert({ workflow_id: done.id });
     expect(body).toMatchObject({
       status: 409,
       code: 'conflict',
-      conflicts: [
-        { resource: 'MeshPolicy', name: 'deny-everyone-but-web-to-db-5432', actor: 'user:admin', workflow_id: null },
-      ],
+      conflicts: [{ resource: 'MeshPolicy', name: 'only-to-db', actor: 'user:admin', workflow_id: null }],
     });
     expect((await revert({ revision: done.resultRevision - 1 })).body).toMatchObject({ verified: true });
   });

@@ -254,7 +254,7 @@ test('with credentials asked for, a node hears its own subjects only, and nothin
   await expect(connectBus({ port: busPort, reconnect: false, token: busSecretOf(idA.deviceToken) })).rejects.toThrow();
 });
 
-test('of two processes with one key each is told that the other took its place, and one that was restarted is not', async () => {
+test('of two processes with one key each is told that the other took its place, as the log and the page of the peer are once, and one that was restarted is not', async () => {
   await using plane = await startWiredPlane();
   const identity = await plane.join('a');
   await using first = await busNode(plane.busPort, identity);
@@ -265,6 +265,14 @@ test('of two processes with one key each is told that the other took its place, 
   expect([typeof met.challenge, met.superseded]).toEqual(['string', undefined]);
   await second.heartbeat();
   expect(await first.beat()).toMatchObject({ challenge: expect.any(String), superseded: true });
+  const { body: before } = await plane.harness.api('GET', `/api/v1/peers/${identity.id}`, plane.admin);
+  expect(before.status.keySharedAt).toBeUndefined();
   await first.heartbeat();
   expect(await second.beat()).toMatchObject({ superseded: true });
+  await second.heartbeat();
+  const { body: peer } = await plane.harness.api('GET', `/api/v1/peers/${identity.id}`, plane.admin);
+  expect(peer.status.keySharedAt).toEqual(expect.any(String));
+  const { body: log } = await plane.harness.api('GET', '/api/v1/audit?type=event', plane.admin);
+  const told = log.items.filter(({ event }: { event: string }) => event === 'peer.key_shared');
+  expect(told).toMatchObject([{ actor: 'device:a', result: 'refused', detail: { peer: identity.id, name: 'a' } }]);
 });

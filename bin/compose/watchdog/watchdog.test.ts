@@ -12,8 +12,10 @@ describe('a process whose serving thread stands still', () => {
     const lines = output()
       .split('\n')
       .filter((line) => line.includes('"part":"watchdog"'));
-    expect(lines).toHaveLength(2);
-    for (const line of lines) expect(line).toMatch(/"stack":\[.*"standStillInHere \(file:[^"]*standing-still/);
+    // A busy machine lets it stand still elsewhere too, before it comes there.
+    const here = lines.filter((line) => /"stack":\[.*"standStillInHere \(file:[^"]*standing-still/.test(line));
+    expect(here.length).toBeGreaterThanOrEqual(2);
+    expect(here).toContain(lines.at(-1));
   });
 
   it('goes on without a supervisor, and ends at once by a signal once the stall is noticed', async () => {

@@ -195,7 +195,9 @@ export function apiOf(url: string, { secrets = new Set(), isBalanced = planesOfE
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
     const text = await response.text();
-    for (const [secret] of text.matchAll(/mesh-(?:join|dlg|agt|dev|api)-[\w-]{43}|eyJ[\w-]+\.[\w-]+\.[\w-]+/g))
+    for (const [secret] of text.matchAll(
+      /mesh-(?:join|dlg|agt|dev|api|oat|oac|ort)-[\w-]{43}|eyJ[\w-]+\.[\w-]+\.[\w-]+/g,
+    ))
       secrets.add(secret);
     return { status: response.status, headers: response.headers, text, body: parse(text) };
   };

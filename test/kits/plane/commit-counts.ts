@@ -9,6 +9,7 @@ const WRITE_SEVERAL_TIMES: Readonly<Record<string, string>> = {
   delete_workspace: 'test/cut-short.test.ts',
   apply_network_change: 'test/cut-short.test.ts',
   approve_workflow: 'test/cut-short.test.ts, and what it carries out',
+  finish_issuer_sign_in: 'core/identity/issuer-sign-in.test.ts: the next sign-in does the rest',
   find_cause: 'each is a plan by itself, which ends with its time',
 };
 

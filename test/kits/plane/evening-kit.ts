@@ -110,7 +110,7 @@ export async function anEvening() {
   await kit.ask('delete_policy', { id: 'ci-frozen' });
   await pass('18:50:05');
   const { items: policies } = await kit.services.store.list(kit.workspace, 'MeshPolicy');
-  const own = policies.find(({ name }) => name.includes('laptop-alice'))?.name;
+  const own = policies.find(({ name }) => name === 'allow-to-app-1')?.name;
   await kit.ask('delete_policy', { id: own });
   await pass('18:50:07');
   await asBot('block ci from db-1');

@@ -14,6 +14,7 @@ import type { Narrator } from '../../../core/cause/narrator.ts';
 import type { RemoteCompute } from '../../../core/compute/compute.ts';
 import { addWorkspace } from '../../../core/identity/add-workspace.ts';
 import type { Planner } from '../../../core/intent/plan/planner.ts';
+import type { IssuerClient, IssuerRules } from '../../../core/model/issuers.ts';
 import { SIGN_IN_DEFAULTS, type SignInRules } from '../../../core/model/sign-in-rules.ts';
 import { settingsSchema, workspaceById } from '../../../core/model/workspaces.ts';
 import type { Services } from '../../../core/workflow/services.ts';
@@ -39,6 +40,9 @@ export interface KitOptions {
   readonly path?: string;
   readonly webhookAllow?: readonly string[];
   readonly publicUrls?: readonly string[];
+  /** Issuers that sign people in, and what speaks with them. */
+  readonly issuers?: readonly IssuerRules[];
+  readonly issuerClient?: IssuerClient;
   /** Of a plane that is opened again on its store; new ones without. */
   readonly keys?: Services['keys'];
   /** What does computations; done in place without. */
@@ -56,6 +60,9 @@ export interface CallAs {
   /** Tells whether root or the user of the control plane calls, as tests over HTTP do; true unless set. */
   readonly isFromHost?: boolean;
   readonly ifMatch?: CallRequest['ifMatch'];
+  readonly wire?: string;
+  /** Key of the browser that calls. */
+  readonly browserKey?: string;
 }
 
 /** A control plane without faces: the real services over a store in memory, a clock that only moves when told. */
@@ -69,6 +76,8 @@ export async function buildKit(options: KitOptions = {}) {
     keys = freshKeys(),
     webhookAllow = [],
     publicUrls = [],
+    issuers = [],
+    issuerClient,
     left = () => 1,
   } = options;
   const clock = { time: now, now: () => clock.time };
@@ -86,7 +95,9 @@ export async function buildKit(options: KitOptions = {}) {
     planner,
     narrator,
     compute,
+    issuers: issuerClient,
     settings: {
+      issuers,
       version: '0.0.0-test',
       apiUrl: 'http://127.0.0.1:18090',
       publicUrls,
@@ -117,7 +128,17 @@ export async function buildKit(options: KitOptions = {}) {
     async call(name: string, raw: Record<string, unknown> = {}, options: CallAs = {}): Promise<any> {
       const operation = byName.get(name);
       if (!operation) throw new TypeError(`There is no operation ${name}.`);
-      const { as, bearer, workspace, face = 'rest', origin = '127.0.0.1', isFromHost = true, ifMatch } = options;
+      const {
+        as,
+        bearer,
+        workspace,
+        face = 'rest',
+        origin = '127.0.0.1',
+        isFromHost = true,
+        ifMatch,
+        wire,
+        browserKey,
+      } = options;
       if (as?.kind === 'agent') await ensureAgent(services, as);
       const signal = AbortSignal.timeout(30_000);
       const request = {
@@ -130,6 +151,8 @@ export async function buildKit(options: KitOptions = {}) {
         requestId: newId('r'),
         signal,
         ifMatch,
+        wire,
+        browserKey,
       };
       const asked = as ? { ...request, caller: as } : request;
       const answer = invoke(operation, asked, gate).finally(() => commits.requireSaid(name, request.requestId));

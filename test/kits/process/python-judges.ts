@@ -12,20 +12,25 @@ const INSTALL_MS = 300_000;
 export type JudgeScript = 'envelope.py' | 'github_markdown.py' | 'oscal_results.py';
 export type PythonJudges = (script: JudgeScript, args: readonly string[], stdin?: string) => Promise<Ran>;
 
+/** The judges of test/evidence-judges. Undefined, and @throws, as `pythonWith`. */
+export function pythonJudges(): PythonJudges | undefined {
+  const python = pythonWith(REQUIREMENTS, 'evidence-judges');
+  if (python === undefined) return undefined;
+  return (script, args, stdin = '') => run(python, [path.join(SOURCE, script), ...args], { stdin, timeoutMs: 120_000 });
+}
+
 /**
- * The judges of test/evidence-judges, in a Python of their own that is made once for each list of packages. Undefined, and
- * said so, where it cannot be made, as without a package registry; on CI it has to be there.
+ * The interpreter of a Python of its own that is made once for each list of packages. Undefined, and said so, where it cannot be
+ * made, as without a package registry; on CI it has to be there.
  *
  * @throws Error with CI=true where it cannot be made
  */
-export function pythonJudges(): PythonJudges | undefined {
+export function pythonWith(requirements: string, name: string): string | undefined {
   try {
-    const python = path.join(pythonEnvironment(REQUIREMENTS, 'evidence-judges'), 'bin/python');
-    return (script, args, stdin = '') =>
-      run(python, [path.join(SOURCE, script), ...args], { stdin, timeoutMs: 120_000 });
+    return path.join(pythonEnvironment(requirements, name), 'bin/python');
   } catch (error) {
     if (process.env['CI'] === 'true') throw error;
-    process.stderr.write(`The judges in Python cannot be had: what they would judge is left out (${String(error)}).\n`);
+    process.stderr.write(`The Python of ${name} cannot be had: tests with it are left out (${String(error)}).\n`);
     return undefined;
   }
 }

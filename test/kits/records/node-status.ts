@@ -8,6 +8,7 @@ export const peerStatus = (name: string, more: Partial<PeerStatus>): PeerStatus 
   path: 'direct',
   handshake: '2026-01-01T11:59:48.000Z',
   state: 'connected',
+  silentMs: null,
   endpoint: '203.0.113.7:51820',
   relay: null,
   reason: { code: 'direct', detail: 'The peer answers.' },
@@ -56,6 +57,7 @@ export const nodeStatus = (peers: readonly PeerStatus[]): NodeStatus => ({
     finding: null,
     trouble: '',
   },
+  proxy: null,
   names: { domain: 'prod.mesh.internal', server: '10.96.0.1:53', resolver: 'systemd-resolved', trouble: '' },
   relay: {
     state: 'ready',

@@ -61,16 +61,20 @@ export async function startAgentsNetwork() {
   const delegated = await harness.api('POST', '/api/v1/agents/self/delegate', { ...agent, body: scout });
   await enrol(harness, delegated.body.enrollmentToken, 'scout');
 
+  const answered = async (route: string, as: typeof agent, body: object) => {
+    const answer = await harness.api('POST', route, { ...as, body });
+    if (answer.status >= 300) throw new Error(`${route}: ${answer.text}`);
+    return answer.body;
+  };
   const ask = async (intent: string) => {
     const body = { workspace_id: workspace, intent, dry_run: false };
-    const { body: plan } = await harness.api('POST', '/api/v1/ai/intent/plan', { ...agent, body });
+    const plan = await answered('/api/v1/ai/intent/plan', agent, body);
     const wanted = { plan_id: plan.plan_id, approved_by: 'admin' };
-    return (await harness.api('POST', '/api/v1/ai/intent/apply', { ...agent, body: wanted })).body
-      .workflow_id as string;
+    return (await answered('/api/v1/ai/intent/apply', agent, wanted)).workflow_id as string;
   };
   const done = await ask('let the web servers reach the database on port 5432 and nobody else');
   const olga = { token: await harness.login('olga', PASSWORD), workspace };
-  await harness.api('POST', `/api/v1/workflows/${done}/approve`, { ...olga, body: {} });
+  await answered(`/api/v1/workflows/${done}/approve`, olga, {});
   const waits = await ask('block role=ci from role=web');
   await harness.api('GET', '/api/v1/peers?limit=3', agent);
   await harness.api('GET', `/api/v1/peers/${encodeURIComponent(HOSTILE)}`, agent);

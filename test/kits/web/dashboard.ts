@@ -56,6 +56,10 @@ export async function openDashboard(browser: Browser, harness: Pick<Harness, 'ur
     page,
     complaints,
     signIn: (username: string, password: string) => signIn(page, username, password),
+    async signOut(): Promise<void> {
+      await page.getByRole('button', { name: /^Account of / }).click();
+      await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+    },
     /** By the address, as a shared link: `prod/peers`. */
     async go(address: string): Promise<void> {
       await page.evaluate(`location.hash = ${JSON.stringify(`#/${address}`)}`);
@@ -72,7 +76,7 @@ export type Dashboard = Awaited<ReturnType<typeof openDashboard>>;
 async function signIn(page: Page, username: string, password: string): Promise<void> {
   await page.getByLabel('User name').fill(username);
   await page.getByLabel('Password', { exact: true }).fill(password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
 const RULES = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'] };

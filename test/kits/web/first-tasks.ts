@@ -28,8 +28,8 @@ export function firstTasks(tool: Tool): void {
     readonly hand: Hand;
     readonly main: Locator;
     readonly dialog: Locator;
-    /** To another page. */
-    readonly go: (name: string) => Promise<void>;
+    /** To a section, and to one of its pages. */
+    readonly go: (section: string, page?: string) => Promise<void>;
     /** Of the control plane, as its administrator. */
     readonly ask: (route: string) => Promise<{ readonly [field: string]: unknown }>;
   }
@@ -39,14 +39,18 @@ export function firstTasks(tool: Tool): void {
       const { page, complaints } = dashboard;
       await dashboard.go('prod/home');
       await page.getByRole('heading', { name: 'Home' }).waitFor();
-      await page.getByRole('heading', { name: 'Network' }).waitFor();
+      await page.getByRole('heading', { name: 'Waiting for you' }).waitFor();
       const hand = handWith(tool, page);
       const side = page.getByRole('navigation', { name: 'Pages' });
       await run({
         hand,
         main: page.getByRole('main'),
         dialog: page.getByRole('dialog'),
-        go: (name) => hand.press(side.getByRole('link', { name, exact: true })),
+        async go(section, name) {
+          await hand.press(side.getByRole('link', { name: section, exact: true }));
+          const tabs = page.getByRole('navigation', { name: section, exact: true });
+          if (name !== undefined) await hand.press(tabs.getByRole('link', { name, exact: true }));
+        },
         ask: async (route) => (await network.api('GET', `/api/v1/${route}`, await network.session())).body,
       });
       expect(hand.presses).toBeLessThanOrEqual(MOST_PRESSES);
@@ -56,7 +60,7 @@ export function firstTasks(tool: Tool): void {
   task('seeing what changed last night', async ({ main, go }) => {
     await go('Time');
     const deleted = main.getByRole('listitem').filter({ hasText: 'support-access' });
-    await deleted.getByText('user:olga').waitFor();
+    await deleted.getByText('olga', { exact: true }).waitFor();
     await deleted.getByText('Closes').first().waitFor();
   });
 
@@ -64,21 +68,21 @@ export function firstTasks(tool: Tool): void {
     await go('Audit');
     await hand.type(main.getByLabel('Name of what changed'), 'support-access', 'Enter');
     const entry = main.getByRole('row').filter({ hasText: /deleted/i });
-    await entry.getByText('user:olga').waitFor();
+    await entry.getByText('olga', { exact: true }).waitFor();
   });
 
   task('finding why one peer cannot reach another', async ({ hand, main, go }) => {
-    await go('Reachability');
+    await go('Network', 'Reachability');
     await hand.type(main.getByLabel('From', { exact: true }), 'web-1');
     await hand.type(main.getByLabel('To', { exact: true }), 'db-1', 'Enter');
     const answer = main.getByRole('region', { name: 'Answer: web-1 to db-1' });
     await answer.getByText('not reachable').first().waitFor();
-    await answer.getByText('may be sent this').waitFor();
-    await answer.getByText('What would open it').waitFor();
+    await answer.getByText('has ingress for this').waitFor();
+    await answer.getByText('How to allow it').waitFor();
   });
 
   task('seeing who can reach the database', async ({ hand, main, go }) => {
-    await go('Reachability');
+    await go('Network', 'Reachability');
     await hand.type(main.getByLabel('To', { exact: true }), 'role=db', 'Enter');
     const answer = main.getByRole('region', { name: 'Answer: anyone to role=db' });
     await answer.getByText('api').first().waitFor();
@@ -93,16 +97,16 @@ export function firstTasks(tool: Tool): void {
   task('putting a change back', async ({ hand, main, dialog, go, ask }) => {
     await go('Time');
     const approved = main.getByRole('listitem').filter({ hasText: 'ci-to-db' });
-    await hand.press(approved.getByRole('button', { name: /^Put it back/ }));
-    await hand.press(dialog.getByRole('button', { name: /^Put it back/ }));
+    await hand.press(approved.getByRole('button', { name: /^Revert/ }));
+    await hand.press(dialog.getByRole('button', { name: /^Revert/ }));
     await dialog.waitFor({ state: 'detached' });
     const { items } = await ask('workflows?limit=1');
     expect(items).toMatchObject([{ status: expect.stringMatching(/pending|executed/) }]);
   });
 
   task('adding a laptop', async ({ hand, main, go }) => {
-    await go('Add a device');
-    await hand.press(main.getByRole('button', { name: 'Make the join token' }));
+    await go('Network', 'Add a device');
+    await hand.press(main.getByRole('button', { name: 'Create join token' }));
     const invitation = main.getByRole('region', { name: 'Join token device' });
     await invitation
       .getByText(/mesh-join-/)
@@ -114,7 +118,7 @@ export function firstTasks(tool: Tool): void {
     await go('Agents');
     await hand.press(main.getByRole('link', { name: 'Connect an agent' }));
     await hand.type(main.getByRole('textbox', { name: /^Name/ }), 'deploy-agent');
-    await hand.press(main.getByRole('button', { name: 'Make the token' }));
+    await hand.press(main.getByRole('button', { name: 'Create token' }));
     await main.getByRole('region', { name: 'deploy-agent is ready to connect' }).waitFor();
     const { items } = await ask('agents');
     expect(items).toContainEqual(expect.objectContaining({ name: 'deploy-agent', phase: 'Active' }));
@@ -122,7 +126,7 @@ export function firstTasks(tool: Tool): void {
 
   task('revoking an agent', async ({ hand, main, dialog, ask }) => {
     await hand.press(main.getByRole('link', { name: 'ops-agent' }));
-    await hand.press(main.getByRole('button', { name: 'Revoke the agent' }));
+    await hand.press(main.getByRole('button', { name: 'Revoke agent' }));
     // What ends with it, which a person reads before they confirm.
     await dialog.getByText(/^\d+: ops-agent/).waitFor();
     await hand.type(dialog.getByLabel('Type ops-agent to confirm'), 'ops-agent', 'Enter');

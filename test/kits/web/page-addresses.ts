@@ -1,7 +1,7 @@
-import type { shell } from '../../../web/src/texts/shell.ts';
+import type { PageName } from '../../../web/src/pages/names.ts';
 import { PEOPLE, type SeededNetwork } from './seeded-network.ts';
 
-export type PageName = keyof typeof shell.pages;
+export type { PageName };
 
 /**
  * Where each page is looked at, in the workspace of the seeded network: the page, its tabs, and one of what it lists. A page
@@ -12,6 +12,7 @@ export function addressesOf({ ids, words }: SeededNetwork): Record<PageName, rea
   const { peers, policies } = words;
   return {
     home: ['home'],
+    setup: ['setup/device', 'setup/policy', 'setup/agent'],
     review: [
       'review',
       ...[ids.waits, ids.done, ids.refused].map((id) => one('review', id)),
@@ -34,6 +35,7 @@ export function addressesOf({ ids, words }: SeededNetwork): Record<PageName, rea
     ask: ['ask', `ask?q=${encodeURIComponent(words.question)}`],
     agents: ['agents', one('agents', words.agents.first), one('agents', words.agents.below)],
     connect: ['connect'],
+    allow: [one('allow', ids.clientRequest)],
     compliance: [
       'compliance/assessments',
       one('compliance/assessments', ids.evidence),
@@ -44,7 +46,7 @@ export function addressesOf({ ids, words }: SeededNetwork): Record<PageName, rea
     ],
     audit: ['audit', one('audit', ids.entry), 'audit?log=installation'],
     settings: [
-      ...['account', 'people', 'people/olga', 'tokens', 'workspace', 'webhooks', 'system'].map(
+      ...['account', 'people', 'people/olga', 'tokens', 'workspace', 'webhooks', 'workspaces', 'system'].map(
         (tab) => `settings/${tab}`,
       ),
       one('settings/webhooks', ids.webhook),

@@ -2,6 +2,7 @@ import { draftOf } from '../../../core/base/record.ts';
 import type { PathReport } from '../../../core/model/reported-paths.ts';
 import type { Services } from '../../../core/workflow/services.ts';
 import { type Harness, startHarness } from '../http/harness.ts';
+import { askToBeLetIn } from '../plane/client-request.ts';
 import { enrol } from '../plane/devices.ts';
 import { presence } from '../records/records.ts';
 import { seedPeers } from '../records/seed-peers.ts';
@@ -123,6 +124,7 @@ export async function seededNetwork(
     review: review.id as string,
     webhook: webhook.id as string,
     entry: String(entries[0].seq),
+    clientRequest: await askToBeLetIn(harness.plane),
   };
   const peers = [...(await harness.plane.services.states.current(workspace)).peers.keys()];
   return { ...harness, words, workspace, ids, peers, session };

@@ -14,6 +14,8 @@ export interface Walked {
   readonly names: readonly string[];
   /** Rows can be sorted alike for everybody. */
   readonly skipsSorting?: boolean;
+  /** Each address is looked at, and no button there is pressed. */
+  readonly pressesNothing?: boolean;
 }
 
 const WORKSPACE = 'prod';
@@ -26,10 +28,13 @@ const IS_DRAWN = `new Promise((done) => requestAnimationFrame(() => requestAnima
 )`;
 
 /**
- * Goes to each address in place, presses each button there, and each in the dialogs that open. What is written by a button
+ * Goes to each address in place, presses each button there unless told otherwise, and each in the dialogs that open. What is written by a button
  * is for who drives the page to withhold, so that everything stays as it is.
  */
-export async function* walk({ page, go }: Dashboard, { addresses, names, skipsSorting }: Walked): AsyncGenerator<Seen> {
+export async function* walk(
+  { page, go }: Dashboard,
+  { addresses, names, skipsSorting, pressesNothing }: Walked,
+): AsyncGenerator<Seen> {
   const still = stillnessOf(page);
   const namelessly = namelessOf(names);
   const buttons = page.locator(skipsSorting ? `${BUTTONS}:not(th *)` : BUTTONS);
@@ -45,6 +50,7 @@ export async function* walk({ page, go }: Dashboard, { addresses, names, skipsSo
     };
     await arrive();
     yield { address };
+    if (pressesNothing) continue;
     const place = namelessly(address.replace(/\?.*/, ''));
     const done = pressed.get(place) ?? new Set();
     pressed.set(place, done);

@@ -1,0 +1,38 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { startHarness } from '../kits/http/harness.ts';
+import { joinTokenFor, peerNames } from '../kits/http/joining.ts';
+import { GITHUB, GITHUB_CLAIMS, workloadIssuer } from '../kits/plane/workloads.ts';
+import { launcher, mesh, run } from '../kits/process/run-command.ts';
+
+test('a job registers with a join token that is no secret and the OIDC token of its place', async () => {
+  await using harness = await startHarness();
+  const place = await harness.workspace('ci');
+  const audience = new URL(harness.url).origin;
+  const issuer = await workloadIssuer(GITHUB, { now: Date.now, audience });
+  const claims = { repository_id: '74', ref: 'refs/heads/*' };
+  const token = await joinTokenFor(harness, place, { identity: { issuer: GITHUB, claims, keys: await issuer.keys() } });
+  const home = mkdtempSync(path.join(tmpdir(), 'mesh-home-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const init = (args: readonly string[], env: Record<string, string> = {}) =>
+    mesh(['init', '--server', harness.url, '--token', token, '--name', 'job', ...args], { home, env });
+
+  expect(await init([])).toMatchObject({ code: 2, stderr: expect.stringContaining('give it with --identity') });
+  const file = path.join(home, 'token');
+  writeFileSync(file, await issuer.token({ ...GITHUB_CLAIMS, repository_id: '75' }));
+  const other = await init(['--identity', 'kubernetes', '--identity-file', file]);
+  expect(other.stderr).toContain('the claim repository_id does not match');
+  const jwt = await issuer.token(GITHUB_CLAIMS);
+  const registered = await init(['--identity', 'gitlab'], { MESH_ID_TOKEN: jwt });
+  expect([registered.code, registered.stdout]).toEqual([0, expect.stringContaining('Registered job as 10.96.0.1.')]);
+  for (const said of [registered.stdout, other.stderr]) expect(said).not.toContain(jwt);
+  expect(await peerNames(harness, place)).toEqual(['job']);
+  const again = await run(
+    launcher('mesh'),
+    ['init', '--server', harness.url, '--token', token, '--name', 'thief', '--identity', 'gitlab'],
+    { env: { HOME: home, MESH_CONFIG_DIR: path.join(home, 'other'), MESH_ID_TOKEN: jwt } },
+  );
+  expect(again.stderr).toContain('was used already');
+});

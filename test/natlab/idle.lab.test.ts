@@ -9,8 +9,11 @@ import { startLabPlane } from '../kits/lab/natlab-plane.ts';
 import { describePrivileged } from '../kits/lab/privileged.ts';
 import { witnessIn } from '../kits/process/witness.ts';
 
-/** What an idle node may hold, without wireguard-go; the aim of 80 is missed by a little (docs/benchmarks/node.md). */
-const LIMIT_MB = 88;
+/**
+ * What an idle node never holds, without wireguard-go: it is far above what it does hold, which is a figure of
+ * docs/benchmarks/node.md, and far below what any of HEAVY would add to the rest.
+ */
+const LIMIT_MB = 110;
 /**
  * Each costs a node memory for as long as it runs: fetch, the compiler of types, the validator of the control plane, what judges
  * rules of a host that has none, and what services are.
@@ -31,7 +34,7 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 describePrivileged('a node that idles', () => {
-  it('has loaded nothing heavy that it does not need, and holds less than 88 MB from its second start on', async () => {
+  it('has loaded nothing heavy that it does not need, and holds less than 110 MB from its second start on', async () => {
     await using lab = await natlab({ hosts: { one: {}, two: {} } });
     await using plane = await startLabPlane(lab);
     const { env, loaded } = witnessIn(directory);

@@ -39,6 +39,7 @@ describe.skipIf(!hasBrowser)('a control plane that is restarted under an open pa
     await before.stop();
     await page.getByRole('status').filter({ hasText: 'connection lost' }).waitFor();
     await page.getByRole('button', { name: 'Search or go to' }).click();
+    await page.getByText('Not everything could be searched').waitFor();
     await page.getByRole('option', { name: /^Review/ }).click();
     await page.getByRole('alert').filter({ hasText: 'This page could not be read' }).waitFor();
     await page.getByRole('link', { name: 'Network', exact: true }).click();

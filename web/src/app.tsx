@@ -1,10 +1,11 @@
-import { useSignal, useSignalEffect } from '@preact/signals';
-import type { ComponentType } from 'preact';
 import { initialPassword, isSignedIn, lastUser, mustEnrol } from './api/session.ts';
 import { ChoosePassword } from './pages/sign-in/choose-password.tsx';
 import { SignIn } from './pages/sign-in/sign-in.tsx';
 import { Shell } from './shell.tsx';
 import { Messages } from './ui/message.tsx';
+import { readLater } from './ui/read-later.tsx';
+
+const EnrolFactor = readLater(async () => (await import('./pages/sign-in/enrol-factor.tsx')).default);
 
 /** A session that ended asks for the password above the page: what was typed below it stays until another person signs in. */
 export function App() {
@@ -24,15 +25,4 @@ export function App() {
       <Messages />
     </>
   );
-}
-
-/** Its script is read where somebody is asked for it. */
-function EnrolFactor() {
-  const Found = useSignal<ComponentType | undefined>(undefined);
-  useSignalEffect(() => {
-    void import('./pages/sign-in/enrol-factor.tsx').then(({ default: Page }) => {
-      Found.value = Page;
-    });
-  });
-  return Found.value ? <Found.value /> : null;
 }

@@ -3,7 +3,8 @@ import type { ComponentType } from 'preact';
 import { askEdition, edition } from './api/edition.ts';
 import { liveState, lostSince } from './api/live.ts';
 import { reconnected } from './api/load.ts';
-import { Problem } from './api/problem.ts';
+import type { Problem } from './api/problem.ts';
+import { readScript } from './api/script.ts';
 import { me } from './api/session.ts';
 import { holds, workspace } from './api/workspace.ts';
 import { Icon } from './design/icon.tsx';
@@ -127,13 +128,12 @@ function Content({ name }: { name: string }) {
     problem.value = undefined;
     if (!found || page.peek()?.name === asked) return undefined;
     let isWanted = true;
-    found
-      .load()
+    readScript(found.load)
       .then(({ default: Body }) => {
         if (isWanted) page.value = { name: asked, Body };
       })
-      .catch(() => {
-        if (isWanted) problem.value = unreadable();
+      .catch((error: Problem) => {
+        if (isWanted) problem.value = error;
       });
     return () => {
       isWanted = false;
@@ -178,12 +178,4 @@ function Instead({ title, why }: { title: string; why: string }) {
       </p>
     </Page>
   );
-}
-
-function unreadable(): Problem {
-  return new Problem({
-    title: 'This page could not be read',
-    detail: 'The control plane does not answer or was updated. Check the connection and try again, or reload the page.',
-    code: 'page',
-  });
 }

@@ -1,22 +1,14 @@
-import { useSignal, useSignalEffect } from '@preact/signals';
-import type { ComponentType } from 'preact';
-import { type PutBackTarget, putBackTarget } from './put-back.ts';
+import { readLater } from '../ui/read-later.tsx';
+import { putBackTarget } from './put-back.ts';
 
-type Body = ComponentType<{ target: PutBackTarget; close: () => void }>;
+const PutBackDialog = readLater(async () => (await import('./put-back-dialog.tsx')).PutBackDialog);
 
-/** Shows what is asked to be put back; its script is read once somebody asks. */
+/** Shows what is asked to be put back. */
 export function PutBackHost() {
-  const Found = useSignal<Body | undefined>(undefined);
-  useSignalEffect(() => {
-    if (!putBackTarget.value || Found.peek()) return;
-    void import('./put-back-dialog.tsx').then(({ PutBackDialog }) => {
-      Found.value = PutBackDialog;
-    });
-  });
-  const [target, Dialog] = [putBackTarget.value, Found.value];
-  if (!target || !Dialog) return null;
+  const target = putBackTarget.value;
+  if (!target) return null;
   const close = () => {
     putBackTarget.value = undefined;
   };
-  return <Dialog key={JSON.stringify(target)} target={target} close={close} />;
+  return <PutBackDialog key={JSON.stringify(target)} target={target} close={close} />;
 }

@@ -1,6 +1,7 @@
 import { allPages } from '../api/all-pages.ts';
 import { answer, api } from '../api/client.ts';
 import { Problem } from '../api/problem.ts';
+import { readScript } from '../api/script.ts';
 import { me } from '../api/session.ts';
 import { signOut } from '../api/sign-in.ts';
 import { may, workspace } from '../api/workspace.ts';
@@ -35,7 +36,7 @@ interface DocsEntry {
 
 /** Reads what the documentation is found by, which is not part of the page. */
 export async function readDocs(): Promise<readonly DocsEntry[]> {
-  return (await import('../docs/entries.json')).default;
+  return (await readScript(() => import('../docs/entries.json'))).default;
 }
 
 /** Pages and headings of the documentation with all words of the text: in their titles first, else in their first words. */

@@ -1,6 +1,7 @@
 import { signal, useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { useLayoutEffect, useMemo } from 'preact/hooks';
-import { useLoaded } from '../api/load.ts';
+import { asProblem, useLoaded } from '../api/load.ts';
+import type { Problem } from '../api/problem.ts';
 import { goTo } from '../route/route.ts';
 import { useModal } from '../ui/modal.ts';
 import {
@@ -56,6 +57,7 @@ function Palette({ close }: { close: () => void }) {
   const chosen = useSignal(0);
   const records = useRecords(text);
   const documentation = useLoaded(readDocs, { live: false });
+  const problem = useComputed(() => records.value.problem ?? documentation.value.problem);
   const isLookedUp = useComputed(() => records.value.text === text.value.trim());
   const entries = useComputed(() => {
     const asked = text.value.trim();
@@ -120,16 +122,28 @@ function Palette({ close }: { close: () => void }) {
           </button>
         ))}
       </div>
-      {entries.value.length === 0 && isLookedUp.value && (
+      {problem.value && (
+        <p class="dim" role="status">
+          Not everything could be searched. {problem.value.message}
+        </p>
+      )}
+      {entries.value.length === 0 && isLookedUp.value && !problem.value && (
         <p class="dim">Nothing has this name. Try a peer, a page, or an action such as “dark mode”.</p>
       )}
     </dialog>
   );
 }
 
+interface Records {
+  /** What was looked up. */
+  readonly text: string;
+  readonly entries: readonly Entry[];
+  readonly problem?: Problem;
+}
+
 /** What the control plane knows by a name that begins so, and the text that it was asked for. */
 function useRecords(text: { readonly value: string }) {
-  const records = useSignal<{ readonly text: string; readonly entries: readonly Entry[] }>({ text: '', entries: [] });
+  const records = useSignal<Records>({ text: '', entries: [] });
   const lookup = useMemo(buildLookup, []);
   useSignalEffect(() => {
     const asked = text.value.trim();
@@ -139,9 +153,8 @@ function useRecords(text: { readonly value: string }) {
         .then((found) => {
           if (!abort.signal.aborted) records.value = { text: asked, entries: found };
         })
-        // The pages that show them tell why they cannot be read.
-        .catch(() => {
-          if (!abort.signal.aborted) records.value = { text: asked, entries: [] };
+        .catch((error: unknown) => {
+          if (!abort.signal.aborted) records.value = { text: asked, entries: [], problem: asProblem(error) };
         });
     }, PAUSE_MS);
     return () => {

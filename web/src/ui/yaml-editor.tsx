@@ -1,6 +1,6 @@
 import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { asProblem } from '../api/load.ts';
+import { readScript } from '../api/script.ts';
 import type { YamlView } from './code-mirror.ts';
 import './yaml-editor.css';
 
@@ -16,7 +16,7 @@ export function YamlEditor({ label, value, isReadOnly = false }: YamlEditorProps
   const view = useSignal<YamlView | undefined>(undefined);
   useLayoutEffect(() => {
     let isGone = false;
-    import('./code-mirror.ts')
+    readScript(() => import('./code-mirror.ts'))
       .then(({ mountYaml }) => {
         if (isGone || !host.current) return;
         const onChange = (text: string) => {
@@ -25,7 +25,7 @@ export function YamlEditor({ label, value, isReadOnly = false }: YamlEditorProps
         view.value = mountYaml(host.current, { label, text: value.peek(), isReadOnly, onChange });
       })
       // The plain field stays.
-      .catch(asProblem);
+      .catch(() => undefined);
     return () => {
       isGone = true;
       view.peek()?.destroy();

@@ -1,6 +1,7 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { errors } from 'oidc-provider';
 import { MeshError } from '../../core/base/errors.ts';
+import { newId } from '../../core/base/ids.ts';
 import {
   consumeArtifact,
   digestOf,
@@ -15,7 +16,7 @@ import type { Services } from '../../core/workflow/services.ts';
 import { DEVICE_GRANT, type FindClient, type RegisteredClient, shownClient } from './client-ids.ts';
 import { deviceCodes } from './device-codes.ts';
 
-export type OAuthServices = Pick<Services, 'store' | 'clock' | 'oauthRequests'>;
+export type OAuthServices = Pick<Services, 'store' | 'clock' | 'oauthRequests' | 'usedOnce'>;
 
 /**
  * Returns what the authorization server keeps where: clients nowhere, requests in cells, and all that a person granted in one record
@@ -28,6 +29,7 @@ export function buildAdapters(
 ): (model: string) => Adapter {
   const models: Readonly<Record<string, Partial<Adapter>>> = {
     Client: clients(findClient),
+    ReplayDetection: assertions(services),
     Interaction: interactions(services, findClient),
     Grant: grants(services),
     AuthorizationCode: spendable(services, 'code'),
@@ -55,7 +57,7 @@ function clients(findClient: FindClient): Partial<Adapter> {
   return {
     async find(id) {
       const client = await findClient(id);
-      return client && { client_id: id, client_name: client.name, ...grantsOf(client) };
+      return client && { client_id: id, client_name: client.name, ...grantsOf(client), ...keysOf(client) };
     },
   };
 }
@@ -64,6 +66,20 @@ function clients(findClient: FindClient): Partial<Adapter> {
 function grantsOf({ redirectUris }: RegisteredClient): AdapterPayload {
   if (redirectUris.length > 0) return { redirect_uris: [...redirectUris] };
   return { redirect_uris: [], response_types: [], grant_types: [DEVICE_GRANT, 'refresh_token'] };
+}
+
+function keysOf({ keys }: RegisteredClient): AdapterPayload {
+  return keys ? { token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [...keys] } } : {};
+}
+
+/** What a client signs to show that it is that client counts once in the whole installation. */
+function assertions({ usedOnce, clock }: OAuthServices): Partial<Adapter> {
+  return {
+    async upsert(id, _payload, expiresIn = 0) {
+      const isFirst = await usedOnce.use(`oauth client assertion ${id}`, newId('r'), clock.now() + expiresIn * 1_000);
+      if (!isFirst) throw new errors.InvalidClientAuth('client assertion tokens must only be used once');
+    },
+  };
 }
 
 function interactions({ oauthRequests, clock }: OAuthServices, findClient: FindClient): Partial<Adapter> {

@@ -3,6 +3,9 @@ import { buildClientDocuments, isDocumentUrl } from './client-documents.ts';
 
 const URL = 'https://planner.example/client.json';
 const DOCUMENT = { client_id: URL, client_name: 'Planner', redirect_uris: ['http://127.0.0.1:7/callback'] };
+const SIGNS = { token_endpoint_auth_method: 'private_key_jwt' };
+const KEYS = { keys: [{ kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' }] };
+const KEYS_URL = 'https://planner.example/keys.json';
 const always = () => true;
 
 /** Answers documents in their order, the last of them again and again. */
@@ -29,6 +32,11 @@ test.each([
   ['of a client that has to show a secret', { ...DOCUMENT, token_endpoint_auth_method: 'client_secret_basic' }],
   ['with a redirect that runs a script', { ...DOCUMENT, redirect_uris: ['javascript:alert(1)'] }],
   ['with a name of two lines', { ...DOCUMENT, client_name: 'Mesh\nPlanner' }],
+  ['that signs with nothing', { ...DOCUMENT, ...SIGNS }],
+  ['that names its keys twice', { ...DOCUMENT, ...SIGNS, jwks: KEYS, jwks_uri: KEYS_URL }],
+  ['that shows a private key', { ...DOCUMENT, ...SIGNS, jwks: { keys: [{ ...KEYS.keys[0], d: 'AA' }] } }],
+  ['that signs with a secret', { ...DOCUMENT, ...SIGNS, jwks: { keys: [{ kty: 'oct', k: 'AA' }] } }],
+  ['whose keys are on no https address', { ...DOCUMENT, ...SIGNS, jwks_uri: 'http://10.0.0.1/keys' }],
   ['that is a list', [DOCUMENT]],
   ['that is nothing', null],
 ])('a document %s is refused and not fetched again at once', async (_what, document) => {
@@ -36,6 +44,14 @@ test.each([
   await expect(find()).rejects.toMatchObject({ name: 'DocumentError', isTemporary: false });
   await expect(find()).rejects.toMatchObject({ name: 'DocumentError' });
   expect(asked).toEqual([URL]);
+});
+
+test('the keys of a client that signs are those of its document, or of the address in it', async () => {
+  const own = documents({ ...DOCUMENT, ...SIGNS, jwks: KEYS });
+  expect(await own.find()).toMatchObject({ keys: KEYS.keys });
+  const elsewhere = documents({ ...DOCUMENT, ...SIGNS, jwks_uri: KEYS_URL }, KEYS);
+  expect(await elsewhere.find()).toMatchObject({ keys: KEYS.keys });
+  expect(elsewhere.asked).toEqual([URL, KEYS_URL]);
 });
 
 test('a caller who may fetch nothing gets the clients that are known and no others', async () => {

@@ -1,6 +1,13 @@
 import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
 import type { FetchDocument } from '../../core/base/ports.ts';
-import { type RegisteredClient, type Registration, RegistrationError, readRegistration } from './client-ids.ts';
+import {
+  type PublicKey,
+  type RegisteredClient,
+  type Registration,
+  RegistrationError,
+  readRegistration,
+} from './client-ids.ts';
 
 const MAX_URL = 512;
 const MAX_CLIENTS = 1_000;
@@ -9,6 +16,10 @@ const MAX_FETCHES = 8;
 const MIN_FRESH_MS = 60_000;
 const USUAL_FRESH_MS = 3_600_000;
 const MAX_FRESH_MS = 86_400_000;
+/** Keys are changed by their owner, who may have lost one. */
+const MAX_FRESH_KEYS_MS = 600_000;
+const MAX_KEYS = 20;
+const MAX_KEY_MEMBER = 4_096;
 /** Whatever its server says, a client that nobody could look up again is forgotten after so long. */
 const KEPT_MS = 2 * MAX_FRESH_MS;
 /** A document that cannot be had is asked for again after so long. */
@@ -54,8 +65,11 @@ export function buildClientDocuments(fetchDocument: FetchDocument, registration:
       const fetched = await fetchDocument(url);
       if (typeof fetched === 'string') throw new DocumentError('The metadata of the client cannot be fetched.', true);
       const { json, freshMs = USUAL_FRESH_MS } = fetched;
-      const client = clientIn(json, url, registration);
-      const freshUntil = performance.now() + Math.min(Math.max(freshMs || 0, MIN_FRESH_MS), MAX_FRESH_MS);
+      const metadata = metadataIn(json);
+      const keys = metadata['token_endpoint_auth_method'] === 'private_key_jwt' ? await keysOf(metadata) : undefined;
+      const client = { ...clientIn(metadata, url, registration), ...(keys && { keys }) };
+      const most = keys ? MAX_FRESH_KEYS_MS : MAX_FRESH_MS;
+      const freshUntil = performance.now() + Math.min(Math.max(freshMs || 0, MIN_FRESH_MS), most);
       clients.set(url, { client, freshUntil });
       return client;
     } catch (error) {
@@ -66,11 +80,21 @@ export function buildClientDocuments(fetchDocument: FetchDocument, registration:
     }
   }
 
+  /** @throws DocumentError */
+  async function keysOf({ jwks, jwks_uri: address }: Metadata): Promise<readonly PublicKey[]> {
+    if ((jwks === undefined) === (address === undefined)) throw fault('A client that signs names jwks or jwks_uri.');
+    if (jwks !== undefined) return readKeys(jwks);
+    if (typeof address !== 'string' || !isDocumentUrl(address)) throw fault('jwks_uri is no https address.');
+    const fetched = await fetchDocument(address);
+    if (typeof fetched === 'string') throw new DocumentError('The keys of the client cannot be fetched.', true);
+    return readKeys(fetched.json);
+  }
+
   async function fetchOnce(url: string, mayFetch: () => boolean): Promise<RegisteredClient> {
     const underWay = fetches.get(url);
     if (underWay !== undefined) return underWay;
-    const fault = faults.get(url);
-    if (fault) throw fault;
+    const known = faults.get(url);
+    if (known) throw known;
     if (fetches.size >= MAX_FETCHES || !mayFetch()) {
       throw new DocumentError('Too many clients are new here: try again in a minute.', true);
     }
@@ -100,21 +124,49 @@ interface KnownClient {
   readonly freshUntil: number;
 }
 
+type Metadata = Readonly<Record<string, unknown>>;
+
+function metadataIn(json: unknown): Metadata {
+  return typeof json === 'object' && json !== null ? (json as Metadata) : {};
+}
+
 /** @throws DocumentError */
-function clientIn(json: unknown, url: string, registration: Registration): RegisteredClient {
-  const metadata = typeof json === 'object' && json !== null ? (json as Readonly<Record<string, unknown>>) : {};
-  if (metadata['client_id'] !== url) throw new DocumentError('The client_id in the metadata is another one.', false);
+function clientIn(metadata: Metadata, url: string, registration: Registration): RegisteredClient {
+  if (metadata['client_id'] !== url) throw fault('The client_id in the metadata is another one.');
   const { token_endpoint_auth_method: method = 'none' } = metadata;
-  if (method !== 'none' || 'client_secret' in metadata) {
-    throw new DocumentError(
-      'A client that is described by a document has no secret: its token_endpoint_auth_method is none.',
-      false,
+  if (!METHODS.includes(method) || 'client_secret' in metadata) {
+    throw fault(
+      'A client that is described by a document has no secret: its token_endpoint_auth_method is none or private_key_jwt.',
     );
   }
   try {
     return { ...readRegistration(metadata, registration), document: url };
   } catch (error) {
-    if (error instanceof RegistrationError) throw new DocumentError(error.message, false);
+    if (error instanceof RegistrationError) throw fault(error.message);
     throw error;
   }
+}
+
+const METHODS: readonly unknown[] = ['none', 'private_key_jwt'];
+
+const keySet = z.object({
+  keys: z
+    .array(z.object({ kty: z.enum(['RSA', 'EC', 'OKP']), d: z.never().optional() }).loose())
+    .min(1)
+    .max(MAX_KEYS),
+});
+
+/** @throws DocumentError */
+function readKeys(json: unknown): readonly PublicKey[] {
+  const parsed = keySet.safeParse(json);
+  const isShort = (key: object) => Object.values(key).every((value) => JSON.stringify(value).length <= MAX_KEY_MEMBER);
+  if (!parsed.success || !parsed.data.keys.every(isShort)) {
+    throw fault(`The keys of the client are no set of 1 to ${MAX_KEYS} public keys.`);
+  }
+  return parsed.data.keys;
+}
+
+/** The document is at fault, now and until it changes. */
+function fault(message: string): DocumentError {
+  return new DocumentError(message, false);
 }

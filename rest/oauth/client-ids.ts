@@ -25,11 +25,19 @@ const AMBIGUOUS = /[\s\\*]/;
 /** A letter or digit that is seen. */
 const VISIBLE = /(?!\p{Default_Ignorable_Code_Point})[\p{L}\p{N}]/u;
 
+/** A public key as a JWK (RFC 7517). */
+export interface PublicKey {
+  readonly kty: string;
+  readonly [member: string]: unknown;
+}
+
 export interface RegisteredClient {
   readonly name: string;
   readonly redirectUris: readonly string[];
   /** Address of the document that describes it, which is its id then. */
   readonly document?: string;
+  /** Public keys, one of which signs for it at the token endpoint (RFC 7523). */
+  readonly keys?: readonly PublicKey[];
 }
 
 /** Returns the client that has an id. @throws OIDCProviderError where its metadata cannot be had */

@@ -42,6 +42,8 @@ export const OAUTH_PATHS = {
 /** Each call looks the agent up, so that its life says nothing of how soon a revocation counts: at once. */
 const ACCESS_S = 3_600;
 const CODE_S = 60;
+/** What a client signs to show that it is that client, which is remembered as long. */
+const MAX_ASSERTION_S = 600;
 const REQUEST_S = 600;
 /** A refresh token ends with its agent, which lives for 90 days at most. */
 const REFRESH_S = 90 * 86_400;
@@ -60,7 +62,7 @@ export function oauthSecret({ controlPrivateKey }: Services['keys'], purpose: 'c
  * person decides on a page of the dashboard, which goes on with a key that only their browser has.
  */
 export function buildProvider(issuer: string, services: ProviderServices, sources: ClientSources, log: Log): Provider {
-  const { keys, settings, oauthRequests } = services;
+  const { keys, settings, oauthRequests, clock } = services;
   const provider = new Provider(issuer, {
     adapter: buildAdapters(services, clientFinder(keys, sources), () =>
       plainAddress(sources.originOf(requestUnderWay())),
@@ -74,11 +76,18 @@ export function buildProvider(issuer: string, services: ProviderServices, source
       response_types: ['code'],
       token_endpoint_auth_method: 'none',
     },
-    clientAuthMethods: ['none'],
+    clientAuthMethods: ['none', 'private_key_jwt'],
+    async assertJwtClientAuthClaimsAndHeader(_context, { exp }) {
+      const isSoon = typeof exp === 'number' && exp * 1_000 <= clock.now() + MAX_ASSERTION_S * 1_000;
+      if (!isSoon) throw new errors.InvalidClientAuth(`exp is ${MAX_ASSERTION_S} seconds from now at most`);
+    },
     responseTypes: ['code'],
     scopes: [],
     claims: {},
-    enabledJWA: { idTokenSigningAlgValues: ['EdDSA'] },
+    enabledJWA: {
+      idTokenSigningAlgValues: ['EdDSA'],
+      clientAuthSigningAlgValues: ['ES256', 'EdDSA', 'PS256', 'RS256'],
+    },
     allowOmittingSingleRegisteredRedirectUri: false,
     clientBasedCORS: () => true,
     cookies: {

@@ -9,10 +9,7 @@ import { startLabPlane } from '../kits/lab/natlab-plane.ts';
 import { describePrivileged } from '../kits/lab/privileged.ts';
 import { witnessIn } from '../kits/process/witness.ts';
 
-/**
- * What an idle node never holds, without wireguard-go: it is far above what it does hold, which is a figure of
- * docs/benchmarks/node.md, and far below what any of HEAVY would add to the rest.
- */
+/** A bound against growth, in MB and without wireguard-go: what an idle node does hold is a figure of docs/benchmarks/node.md. */
 const LIMIT_MB = 110;
 /**
  * Each costs a node memory for as long as it runs: fetch, the compiler of types, the validator of the control plane, what judges

@@ -1,4 +1,6 @@
+import { createHmac, randomUUID } from 'node:crypto';
 import express from 'express';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { expect, test } from 'vitest';
 import type { FetchedDocument } from '../../core/base/ports.ts';
 import { listen } from '../../rest/listen.ts';
@@ -36,7 +38,7 @@ test('a client that is described by a document is let in without registering, an
   const metadata = await front.own('GET', '/.well-known/oauth-authorization-server');
   expect(metadata.body).toMatchObject({
     client_id_metadata_document_supported: true,
-    token_endpoint_auth_methods_supported: ['none'],
+    token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'],
   });
   const { address, verifier } = client.request(ID, { scope: 'network:read' });
   const id = await client.open(address);
@@ -52,6 +54,57 @@ test('a client that is described by a document is let in without registering, an
   const { body: tokens } = await client.exchange(ID, answer.get('code') ?? '', verifier);
   expect(tokens).toMatchObject({ token_type: 'Bearer', scope: 'network:read' });
   expect((await client.refresh(ID, tokens.refresh_token)).status).toBe(200);
+});
+
+test('a client that signs gets tokens for what it signed with its key, once and soon, and for nothing else', async () => {
+  await using harness = await startHarness();
+  const person = await harness.workspace();
+  const [own, other] = await Promise.all([generateKeyPair('ES256'), generateKeyPair('ES256')]);
+  const jwk = await exportJWK(own.publicKey);
+  const signs = { token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [jwk] } };
+  await using front = await startFront(harness, { [ID]: { ...DOCUMENT, ...signs } });
+  const { client } = front;
+  const { body: metadata } = await front.own('GET', '/.well-known/oauth-authorization-server');
+  const claims = { iss: ID, sub: ID, aud: metadata.issuer, jti: randomUUID() };
+  const signed = (over: object = {}, key = own.privateKey, expiry = '1m') =>
+    new SignJWT({ ...claims, jti: randomUUID(), ...over })
+      .setProtectedHeader({ alg: 'ES256' })
+      .setExpirationTime(expiry)
+      .sign(key);
+  const asserted = (assertion: string) => ({
+    client_assertion: assertion,
+    client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+  });
+  const { address, verifier } = client.request(ID, { scope: 'network:read' });
+  const id = await client.open(address);
+  const { body: allowed } = await harness.api('POST', `/api/v1/oauth/requests/${id}/allow`, { ...person, body: {} });
+  const code = (await client.goOn(allowed.url)).get('code') ?? '';
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const exp = Math.floor(Date.now() / 1_000) + 60;
+  const unsigned = (alg: string) => `${part({ alg })}.${part({ ...claims, exp })}`;
+  // The public key, taken for a secret.
+  const confused = unsigned('HS256');
+  const mac = createHmac('sha256', JSON.stringify(jwk)).update(confused).digest('base64url');
+
+  for (const [what, over] of [
+    ['nothing', {}],
+    ["another's key", asserted(await signed({}, other.privateKey))],
+    ['another audience', asserted(await signed({ aud: 'https://elsewhere.example' }))],
+    ['another issuer', asserted(await signed({ iss: 'https://elsewhere.example/client.json' }))],
+    ['a day', asserted(await signed({}, own.privateKey, '1d'))],
+    ['the past', asserted(await signed({}, own.privateKey, '-1m'))],
+    ['no signature', asserted(`${unsigned('none')}.`)],
+    ['a public key as a secret', asserted(`${confused}.${mac}`)],
+  ] as const) {
+    const refused = await client.exchange(ID, code, verifier, over);
+    expect([what, refused.status, refused.body.error]).toEqual([what, 401, 'invalid_client']);
+  }
+  const assertion = await signed();
+  const { body: tokens } = await client.exchange(ID, code, verifier, asserted(assertion));
+  expect(tokens).toMatchObject({ token_type: 'Bearer', scope: 'network:read' });
+  expect((await client.refresh(ID, tokens.refresh_token, asserted(assertion))).status).toBe(401);
+  expect((await client.refresh(ID, tokens.refresh_token)).status).toBe(401);
+  expect((await client.refresh(ID, tokens.refresh_token, asserted(await signed()))).status).toBe(200);
 });
 
 test.each<[string, unknown, Readonly<Record<string, string>>]>([

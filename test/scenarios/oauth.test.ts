@@ -31,7 +31,7 @@ test('a client that a person lets in calls tools as an agent of that person, and
     revocation_endpoint: `${url}/oauth/revoke`,
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,
-    token_endpoint_auth_methods_supported: ['none'],
+    token_endpoint_auth_methods_supported: ['none', 'private_key_jwt'],
   });
 
   const { agent, answer, tokens } = await client.letIn(person);

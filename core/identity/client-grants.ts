@@ -12,6 +12,7 @@ import type { WorkspaceRecord } from '../model/workspaces.ts';
 import { isLive } from '../state/agent-tree.ts';
 import type { NetworkServices, StoreCall } from '../state/services.ts';
 import { accountById } from './accounts.ts';
+import { issuerSignOut } from './issuer-sessions.ts';
 import { endGrant, isOfEpoch, isSameEpoch } from './oauth-grants.ts';
 import { liveSessions } from './sessions.ts';
 import { workspacesOf } from './who-am-i.ts';
@@ -88,10 +89,20 @@ export async function endOwnGrant(context: GrantCall, id: string): Promise<void>
   );
 }
 
-/** Ends every session and every grant of the caller in one write. API tokens and agents go on. */
-export async function signOutEverywhere(context: GrantCall): Promise<{ sessions: number; grants: number }> {
+interface SignOutCall extends GrantCall {
+  readonly services: Reads & Pick<NetworkServices, 'keys' | 'settings' | 'issuers'>;
+}
+
+/**
+ * Ends every session and every grant of the caller in one write. API tokens and agents go on.
+ *
+ * @returns how many ended, and where the issuer that signed the caller in signs them out too
+ */
+export async function signOutEverywhere(
+  context: SignOutCall,
+): Promise<{ sessions: number; grants: number; signOutUrl?: string }> {
   const { services, origin } = context;
-  const { id, subject } = requireSession(context.caller);
+  const { id, subject, tokenId } = requireSession(context.caller);
   const account = await accountById(services, id);
   if (!account) throw new MeshError('unauthenticated', 'This account was removed.');
   const ended = { sessions: (await liveSessions(services, id)).length, grants: (await ownGrants(context)).length };
@@ -103,5 +114,7 @@ export async function signOutEverywhere(context: GrantCall): Promise<{ sessions:
     [{ op: 'update', record: { ...draftOf(account), spec }, revision: account.revision }],
     commitContext(context, 'logged out everywhere', { securityEvents: [event] }),
   );
-  return ended;
+  const session = await services.store.get(SYSTEM_WORKSPACE, { kind: 'Session', name: tokenId });
+  const signOutUrl = session && (await issuerSignOut(services, session));
+  return { ...ended, ...(signOutUrl !== undefined && { signOutUrl }) };
 }

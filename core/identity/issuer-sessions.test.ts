@@ -169,13 +169,16 @@ test('the store has no token of an issuer in clear', async () => {
   expect(JSON.stringify(items)).not.toMatch(/a refresh token|an id token/);
 });
 
-test('to sign out leads to the issuer, which is told whom', async () => {
-  await using kit = await buildIssuerKit();
-  const { token } = await kit.signIn(ADA);
-  const { signOutUrl } = await kit.call<{ signOutUrl: string }>('log_out', {}, { bearer: token });
-  expect(Object.fromEntries(new URL(signOutUrl).searchParams)).toEqual({
-    returnTo: 'https://mesh.example.com/',
-    idToken: 'id-1',
-  });
-  expect(await refusalOf(kit.call('get_me', {}, { bearer: token }))).toBe('unauthenticated');
-});
+test.each(['log_out', 'log_out_everywhere'])(
+  'to sign out by %s leads to the issuer, which is told whom',
+  async (name) => {
+    await using kit = await buildIssuerKit();
+    const { token } = await kit.signIn(ADA);
+    const { signOutUrl } = await kit.call<{ signOutUrl: string }>(name, {}, { bearer: token });
+    expect(Object.fromEntries(new URL(signOutUrl).searchParams)).toEqual({
+      returnTo: 'https://mesh.example.com/',
+      idToken: 'id-1',
+    });
+    expect(await refusalOf(kit.call('get_me', {}, { bearer: token }))).toBe('unauthenticated');
+  },
+);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { DELETE } from '../../core/base/operation.ts';
 import { signOutEverywhere } from '../../core/identity/client-grants.ts';
 import { defineOperation } from '../define.ts';
+import { signOutUrl } from './log-out.ts';
 
 export const logOutEverywhere = defineOperation({
   name: 'log_out_everywhere',
@@ -12,6 +13,7 @@ export const logOutEverywhere = defineOperation({
   output: z.strictObject({
     sessions: z.int().describe('Sessions that ended'),
     grants: z.int().describe('Grants to OAuth clients that ended'),
+    signOutUrl,
   }),
   access: 'person',
   workspace: 'none',

@@ -7,6 +7,11 @@ import { issuerSignOut } from '../../core/identity/issuer-sessions.ts';
 import { endSession } from '../../core/identity/sessions.ts';
 import { defineOperation } from '../define.ts';
 
+export const signOutUrl = z
+  .string()
+  .optional()
+  .describe('where the issuer that signed the person in signs them out too');
+
 export const logOut = defineOperation({
   name: 'log_out',
   title: 'Log out',
@@ -14,7 +19,7 @@ export const logOut = defineOperation({
   input: z.strictObject({}),
   output: z.strictObject({
     ended: z.literal(true),
-    signOutUrl: z.string().optional().describe('where the issuer that signed the person in signs them out too'),
+    signOutUrl,
   }),
   access: 'person',
   workspace: 'none',

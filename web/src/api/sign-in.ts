@@ -93,10 +93,10 @@ export async function choosePassword(oldPassword: string, newPassword: string): 
   });
 }
 
+/** Ends the session, here and at the issuer that began it. */
 export async function signOut(): Promise<void> {
   try {
-    const ended = await answer(api.POST('/api/v1/users/logout'));
-    if ('signOutUrl' in ended && ended.signOutUrl !== undefined) location.assign(ended.signOutUrl);
+    leaveIssuer(await answer(api.POST('/api/v1/users/logout')));
   } finally {
     rememberKept(false);
     forgetAll();
@@ -105,9 +105,13 @@ export async function signOut(): Promise<void> {
 
 /** Ends every session of the account and every grant to a client. Where that fails this session goes on. */
 export async function signOutEverywhere(): Promise<void> {
-  await api.POST('/api/v1/users/logout/everywhere');
+  leaveIssuer(await answer(api.POST('/api/v1/users/logout/everywhere')));
   rememberKept(false);
   forgetAll();
+}
+
+function leaveIssuer(ended: object): void {
+  if ('signOutUrl' in ended && typeof ended.signOutUrl === 'string') location.assign(ended.signOutUrl);
 }
 
 /** Reads who this is and which workspaces they have. */

@@ -177,7 +177,7 @@ export class Agent {
       this.#keyPair,
     );
     this.#guard = new RouteGuard({
-      reaches: () => this.#control.reaches(),
+      reaches: (block) => this.#control.reaches(block),
       withdraw: (block) => this.#withdraw(block),
       restore: () => this.#withdraw(undefined),
       keep: (block) => this.#control.keepBlocks({ probationBlock: block }),

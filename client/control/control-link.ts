@@ -4,7 +4,8 @@ import { newToken } from '../../core/model/token.ts';
 import { generateKeyPair, type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
 import { proofBy, provenKey } from '../enrol/key-proof.ts';
 import type { NodeConfig } from '../enrol/node-config.ts';
-import { PlaneApi, PlaneRefusal } from '../enrol/plane-api.ts';
+import { PlaneApi, PlaneAway, PlaneRefusal } from '../enrol/plane-api.ts';
+import { isWayOpen } from '../routes/way-open.ts';
 import type { ControlOptions } from './control-options.ts';
 import { type FetchOutcome, GraphFetches } from './graph-fetches.ts';
 import { GraphKeeper } from './graph-keeper.ts';
@@ -149,12 +150,17 @@ export class ControlLink {
     });
   }
 
-  /** Asks the API over a new connection, whatever is connected already. @returns whether it answered within a moment */
-  async reaches(): Promise<boolean> {
+  /**
+   * Asks the API over a new connection, whatever is connected already, while a block is routed.
+   *
+   * @returns true where it answered within a moment, or the way to it is open although it is away
+   */
+  async reaches(block: string): Promise<boolean> {
     const enough = AbortSignal.any([this.#ending.signal, AbortSignal.timeout(REACH_MS)]);
     try {
       await new PlaneApi(this.#config.server, undefined, enough, { isAnew: true }).discovery();
     } catch (error) {
+      if (error instanceof PlaneAway) return isWayOpen(error.refusedBy, block);
       if (!(error instanceof PlaneRefusal)) return false;
     }
     if (this.#trouble !== '') void this.#fetches.now('the control plane answers again');

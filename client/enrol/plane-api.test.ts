@@ -208,7 +208,7 @@ describe('a control plane that does not answer in time', () => {
   }
 
   test('is asked again, so often and no more', async () => {
-    const late = new PlaneAway('late', true);
+    const late = new PlaneAway('late', { isLate: true });
     expect(await askPatiently(answering(2, late).ask, 3)).toBe(3);
     const never = answering(9, late);
     await expect(askPatiently(never.ask, 3)).rejects.toBe(late);
@@ -224,9 +224,12 @@ describe('a control plane that does not answer in time', () => {
     },
   );
 
-  test('is told from one that refuses the connection', async () => {
+  test('is told from one that refuses the connection, and where', async () => {
     const port = await listening(createServer());
     for (const server of servers.splice(0)) await new Promise((resolve) => server.close(resolve));
-    await expect(new PlaneApi(`http://127.0.0.1:${port}`).discovery()).rejects.toMatchObject({ isLate: false });
+    await expect(new PlaneApi(`http://127.0.0.1:${port}`).discovery()).rejects.toMatchObject({
+      isLate: false,
+      refusedBy: ['127.0.0.1'],
+    });
   });
 });

@@ -44,10 +44,16 @@ export class PlaneAway extends Error {
   override readonly name = 'PlaneAway';
   /** It may be there, and did not answer in time. */
   readonly isLate: boolean;
+  /** Addresses at which nothing runs that takes connections. */
+  readonly refusedBy: readonly string[];
 
-  constructor(message: string, isLate = false) {
+  constructor(
+    message: string,
+    { isLate = false, refusedBy = [] }: { isLate?: boolean; refusedBy?: readonly string[] } = {},
+  ) {
     super(visibleLine(message));
     this.isLate = isLate;
+    this.refusedBy = refusedBy;
   }
 }
 
@@ -262,10 +268,11 @@ export class PlaneApi {
       body,
       this.#signal ? AbortSignal.any([timeout, this.#signal]) : timeout,
     ).catch((error: unknown) => {
-      throw new PlaneAway(`${this.server} does not answer (${reasonOf(error)})`, timeout.aborted);
+      const [isLate, refusedBy] = [timeout.aborted, refusingIn(error)];
+      throw new PlaneAway(`${this.server} does not answer (${reasonOf(error)})`, { isLate, refusedBy });
     });
     const answer = await readJson(response).catch((error: unknown) => {
-      throw new PlaneAway(`${this.server} broke off its answer (${reasonOf(error)})`, timeout.aborted);
+      throw new PlaneAway(`${this.server} broke off its answer (${reasonOf(error)})`, { isLate: timeout.aborted });
     });
     const status = response.statusCode ?? 0;
     if (status < 200 || status > 299) {
@@ -327,6 +334,14 @@ async function readJson(response: IncomingMessage): Promise<unknown> {
   } catch {
     return undefined;
   }
+}
+
+function refusingIn(error: unknown): readonly string[] {
+  const tries: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
+  return tries.flatMap((one) => {
+    const { code, address } = one as NodeJS.ErrnoException & { address?: string };
+    return code === 'ECONNREFUSED' && address !== undefined ? [address] : [];
+  });
 }
 
 function reasonOf(error: unknown): string {

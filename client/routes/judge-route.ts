@@ -125,7 +125,7 @@ function hostAgainst(cidr: string, block: IpRange | undefined, facts: RouteFacts
     return refused('own-network', reason, `Remove that route. ${another.replace('Have', 'Or have')}`);
   }
   if (withdrawn !== cidr || (block && isAccepted(block, facts))) return undefined;
-  const reason = 'this node lost its control plane when it routed it, and reached it again without';
+  const reason = 'this node lost its control plane when it routed it';
   const remedy = `${another} If something else was the reason, ${restartWith(cidr)}`;
   return refused('cut-off', reason, remedy);
 }

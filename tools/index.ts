@@ -53,6 +53,7 @@ import { getNetwork } from './networks/get-network.ts';
 import { listNetworks } from './networks/list-networks.ts';
 import { updateNetwork } from './networks/update-network.ts';
 import { allowClientRequest } from './oauth/allow-client-request.ts';
+import { allowCommandLine } from './oauth/allow-command-line.ts';
 import { denyClientRequest } from './oauth/deny-client-request.ts';
 import { endClientGrant } from './oauth/end-client-grant.ts';
 import { getClientRequest } from './oauth/get-client-request.ts';
@@ -96,6 +97,7 @@ import { listApiTokens } from './tokens/list-api-tokens.ts';
 import { listJoinTokens } from './tokens/list-join-tokens.ts';
 import { revokeApiToken } from './tokens/revoke-api-token.ts';
 import { revokeJoinToken } from './tokens/revoke-join-token.ts';
+import { beginCommandLineSignIn } from './users/begin-command-line-sign-in.ts';
 import { beginIssuerSignIn } from './users/begin-issuer-sign-in.ts';
 import { beginOtp } from './users/begin-otp.ts';
 import { changePassword } from './users/change-password.ts';
@@ -104,6 +106,7 @@ import { createUser } from './users/create-user.ts';
 import { deleteUser } from './users/delete-user.ts';
 import { disableOtp } from './users/disable-otp.ts';
 import { endSession } from './users/end-session.ts';
+import { finishCommandLineSignIn } from './users/finish-command-line-sign-in.ts';
 import { finishIssuerSignIn } from './users/finish-issuer-sign-in.ts';
 import { getMe } from './users/get-me.ts';
 import { getOtpState } from './users/get-otp-state.ts';
@@ -150,6 +153,8 @@ export const operations: readonly AnyOperation<Services>[] = [
   getSignIn,
   beginIssuerSignIn,
   finishIssuerSignIn,
+  beginCommandLineSignIn,
+  finishCommandLineSignIn,
   logOut,
   logOutEverywhere,
   listSessions,
@@ -166,6 +171,7 @@ export const operations: readonly AnyOperation<Services>[] = [
   revokeAgent,
   getClientRequest,
   allowClientRequest,
+  allowCommandLine,
   denyClientRequest,
   listClientGrants,
   endClientGrant,

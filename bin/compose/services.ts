@@ -22,6 +22,7 @@ import { ReceivedHeartbeats } from '../../core/model/received-heartbeats.ts';
 import { ReportedPaths } from '../../core/model/reported-paths.ts';
 import type { Keyring, NodeAccess, Settings } from '../../core/model/services.ts';
 import { SharedCallTrace } from '../../core/model/shared-call-trace.ts';
+import { buildSignInRequests } from '../../core/model/sign-in-requests.ts';
 import { buildUsedOnce } from '../../core/model/used-once.ts';
 import { Witnesses } from '../../core/model/witnesses.ts';
 import type { WorkloadVerifier } from '../../core/model/workload-identity.ts';
@@ -98,6 +99,7 @@ export function buildServices({
     nodeAccess: buildNodeAccess(parts, busKeys),
     nextTurn: () => nextTurn(),
     oauthRequests: buildOAuthRequests(parts),
+    signInRequests: buildSignInRequests(parts),
     issuers: issuers ?? issuersOnDemand({ issuers: [], ...parts }),
     usedOnce: buildUsedOnce(parts),
     questions: grammarReader,

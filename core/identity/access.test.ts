@@ -14,6 +14,8 @@ const EXPECTED = `
   get_sign_in       yes        yes        yes        yes        yes        yes        yes        yes        yes        yes
   begin_issuer_sign_in yes        yes        yes        yes        yes        yes        yes        yes        yes        yes
   finish_issuer_sign_in yes        yes        yes        yes        yes        yes        yes        yes        yes        yes
+  begin_command_line_sign_in yes        yes        yes        yes        yes        yes        yes        yes        yes        yes
+  finish_command_line_sign_in yes        yes        yes        yes        yes        yes        yes        yes        yes        yes
   log_out            401        yes        yes        yes        yes        yes        yes        yes        403        403
   get_me             401        yes        yes        yes        yes        yes        yes        yes        403        403
   change_password    401        yes        yes        yes        yes        yes        yes        yes        403        403
@@ -60,6 +62,7 @@ const SESSION_ONLY: readonly (readonly [string, object])[] = [
   ['disable_otp', { password: 'a', otp: '000000' }],
   ['list_sessions', {}],
   ['end_session', { id: 'x' }],
+  ['allow_command_line', { id: 'x' }],
   ['renew_recovery_codes', { password: 'a', otp: '000000' }],
   ['create_api_token', { name: 'more' }],
   ['update_workspace', { displayName: 'Mine' }],

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { commitContext } from '../base/commit-context.ts';
 import { invalidInput, MeshError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
+import type { CallContext } from '../base/operation.ts';
 import type { Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
@@ -10,10 +11,11 @@ import { TEXT_LIMITS } from '../base/text.ts';
 import { parseInstant } from '../base/time.ts';
 import { lookUp } from '../model/find.ts';
 import { agentClientKey, DEFAULT_OAUTH_SCOPES, type OAuthClient, type OAuthGrant } from '../model/oauth.ts';
-import { decidedRequest, type OAuthRequest, unknownRequest } from '../model/oauth-requests.ts';
+import type { OAuthRequest } from '../model/oauth-requests.ts';
 import { type AgentClient, type AgentRecord, type AgentSpec, normalizeName } from '../model/resources.ts';
 import { tokenName } from '../model/token-record.ts';
 import { sameValue } from '../model/value.ts';
+import { decidedRequest, unknownRequest } from '../model/waiting-requests.ts';
 import { isLive } from '../state/agent-tree.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { accountById } from './accounts.ts';
@@ -30,6 +32,7 @@ export type Consent = {
 };
 
 type ConsentCall = AgentCall & { readonly services: Pick<NetworkServices, 'oauthRequests'> };
+type DecisionCall = CallContext<Pick<NetworkServices, 'oauthRequests' | 'signInRequests'>>;
 
 /** A second person may be asked for so long. */
 const KEPT_MS = 24 * 3_600_000;
@@ -92,14 +95,16 @@ export async function allowClient(
   const all: Op[] = [...ops, ...(await surplus(context, uid)), { op: 'create', record }];
   const reason = `let the OAuth client ${client.name} (${client.host}) act as the agent ${name}`;
   await services.store.commit(workspace, all, commitContext(context, reason));
-  const url = await goOn(context, id, grant.id);
+  const url = await goOn((key) => services.oauthRequests.decide(id, { account: caller.id, grantId: grant.id, key }));
   return { agent: name, ...url };
 }
 
-/** Refuses a client. @returns where the browser goes on. @throws MeshError `not_found` */
-export async function denyClient(context: ConsentCall, id: string): Promise<{ readonly url?: string }> {
-  requireSession(context.caller);
-  return goOn(context, id, undefined);
+/** Refuses a client or a command line. @returns where the browser goes on. @throws MeshError `not_found` */
+export async function denyRequest({ services, caller }: DecisionCall, id: string): Promise<{ readonly url?: string }> {
+  const { id: account } = requireSession(caller);
+  const { oauthRequests, signInRequests } = services;
+  if (await signInRequests.find(id)) return goOn((key) => signInRequests.decide(id, { key }));
+  return goOn((key) => oauthRequests.decide(id, { account, key }));
 }
 
 /** Returns a request that waits. @throws MeshError `not_found` */
@@ -123,14 +128,11 @@ export async function agentOfClient(
 }
 
 /** The browser that decided gets the key, and no other: a request that somebody else began does not go on with it. */
-async function goOn(
-  { services, caller }: ConsentCall,
-  id: string,
-  grantId: string | undefined,
+export async function goOn(
+  decide: (key: string) => Promise<{ readonly returnTo?: string | undefined }>,
 ): Promise<{ readonly url?: string }> {
   const key = randomBytes(16).toString('base64url');
-  const decision = { account: caller.id, key, ...(grantId !== undefined && { grantId }) };
-  const { returnTo } = await services.oauthRequests.decide(id, decision);
+  const { returnTo } = await decide(key);
   if (returnTo === undefined) return {};
   const url = new URL(returnTo);
   url.searchParams.set('key', key);

@@ -1,16 +1,14 @@
 import type { Caller } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
-import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { ROLE_SCOPES, type Scope } from '../base/scope.ts';
-import type { Settings } from '../model/services.ts';
 import type { NetworkServices } from '../state/services.ts';
-import { type AccountRecord, accountById } from './accounts.ts';
+import type { AccountRecord } from './accounts.ts';
 import type { Verification } from './credential-cache.ts';
 import { NO_SCOPES } from './grants.ts';
 import { roleOf } from './members.ts';
 import { restrictionOf } from './restriction.ts';
 import type { SessionUse } from './session-use.ts';
-import { isOfAccount, isOfIssuer, type SessionRecord } from './sessions.ts';
+import { findSession, type SessionRecord } from './sessions.ts';
 import type { WorkspaceDirectory } from './workspace-directory.ts';
 
 /** @throws MeshError `unauthenticated` for what is no session, or one that was ended. */
@@ -20,19 +18,15 @@ export async function verifySession(
   bearer: string,
   uses: Pick<SessionUse, 'learn' | 'words'>,
 ): Promise<Verification> {
-  const { store, keys } = services;
-  const claims = await keys.verifySession(bearer);
-  if (!claims) throw unknownSession();
-  const session = (await store.get(SYSTEM_WORKSPACE, { kind: 'Session', name: claims.jti })) as
-    | SessionRecord
-    | undefined;
-  const account = session && (await accountById(services, session.spec.account));
-  if (!account || account.uid !== claims.sub || !isOfAccount(session, account)) throw unknownSession();
-  if (!mayGoOn(session, account, services.settings)) throw unknownSession();
+  const claims = await services.keys.verifySession(bearer);
+  const found = claims && (await findSession(services, claims.jti));
+  if (!found || found.account.uid !== claims.sub) throw unknownSession();
+  const { session, account } = found;
   if (uses.learn(session)) throw new MeshError('unauthenticated', uses.words);
+  const sessions = [session.uid, session.spec.issued?.session ?? session.uid];
   return {
     caller: await personOf(services, directory, account, session),
-    restsOn: [`Session:${session.uid}`, `Account:${account.uid}`, `Member:${account.uid}`],
+    restsOn: [...sessions.map((uid) => `Session:${uid}`), `Account:${account.uid}`, `Member:${account.uid}`],
   };
 }
 
@@ -65,13 +59,6 @@ async function personOf(
     if (role && workspace) scopes.set(workspace.uid, ROLE_SCOPES[role]);
   }
   return { ...base, workspaces: [...scopes.keys()], scopesIn: (workspace) => scopes.get(workspace) ?? NO_SCOPES };
-}
-
-/** The configuration names the issuers and local accounts that sign people in; it may have changed since a session began. */
-function mayGoOn(session: SessionRecord, account: AccountRecord, { issuers = [], signIn }: Settings): boolean {
-  const { issued, username } = session.spec;
-  if (issued) return issuers.some((rules) => isOfIssuer(session, account, rules));
-  return signIn.onlyLocalAccount === undefined || signIn.onlyLocalAccount === username;
 }
 
 function unknownSession(): MeshError {

@@ -3,6 +3,7 @@ import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf, type NoStatus, type StoredRecord } from '../base/record.ts';
 import { hasEnded } from '../base/time.ts';
 import type { IssuerRules } from '../model/issuers.ts';
+import type { Settings } from '../model/services.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, type AccountSpec, accountById } from './accounts.ts';
 import { memberIn } from './members.ts';
@@ -36,6 +37,8 @@ interface SessionSpec {
 export interface IssuedSession {
   /** Its name in the configuration. */
   readonly issuer: string;
+  /** Name of the session that the issuer is asked about, where that one allowed this one, which ends with it. */
+  readonly session?: string;
   /** Origin of the dashboard that it began on. */
   readonly origin: string;
   readonly refreshToken?: string;
@@ -73,10 +76,40 @@ export function isOfIssuer(
   return spec.issued?.issuer === name && account.spec.issued?.issuer === issuer;
 }
 
+/** Returns a session with its account; undefined where it was ended, or no longer counts by the configuration. */
+export async function findSession(
+  services: Pick<NetworkServices, 'store' | 'settings'>,
+  name: string,
+): Promise<{ readonly session: SessionRecord; readonly account: AccountRecord } | undefined> {
+  const session = await sessionNamed(services, name);
+  const account = session && (await accountById(services, session.spec.account));
+  if (!account || !isOfAccount(session, account) || !mayGoOn(session, account, services.settings)) return undefined;
+  const rootName = session.spec.issued?.session;
+  if (rootName === undefined) return { session, account };
+  const root = await sessionNamed(services, rootName);
+  // Nobody asks an issuer about one that was not used for too long.
+  return root && !root.spec.idle ? { session, account } : undefined;
+}
+
+async function sessionNamed(
+  { store }: Pick<NetworkServices, 'store'>,
+  name: string,
+): Promise<SessionRecord | undefined> {
+  return store.get(SYSTEM_WORKSPACE, { kind: 'Session', name });
+}
+
+/** The configuration names the issuers and local accounts that sign people in; it may have changed since a session began. */
+function mayGoOn(session: SessionRecord, account: AccountRecord, { issuers = [], signIn }: Settings): boolean {
+  const { issued, username } = session.spec;
+  if (issued) return issuers.some((rules) => isOfIssuer(session, account, rules));
+  return signIn.onlyLocalAccount === undefined || signIn.onlyLocalAccount === username;
+}
+
 /**
  * Begins a session: stores it and answers its signed token. The account is held to be as it was read, or written with what
  * the login changes of it.
  *
+ * @param endsBy ms; it ends earlier where it would last longer
  * @throws StoreError `conflict` where it is another one meanwhile
  */
 export async function createSession(
@@ -85,12 +118,13 @@ export async function createSession(
   context: CommitContext,
   from: Pick<SessionSpec, 'origin' | 'client' | 'issued'> = {},
   changed: Pick<AccountSpec, 'secondFactor' | 'knownSources'> = {},
+  endsBy = Number.POSITIVE_INFINITY,
 ): Promise<{ readonly token: string; readonly expiresAt: number }> {
   const { store, clock, keys } = services;
   const jti = newId('ses');
   // JWT instants are whole seconds (RFC 7519, NumericDate).
   const iat = Math.floor(clock.now() / 1_000);
-  const exp = iat + SESSION_MS / 1_000;
+  const exp = Math.min(iat + SESSION_MS / 1_000, Math.floor(endsBy / 1_000));
   const expiresAt = exp * 1_000;
   const { epoch, factorEpoch } = account.spec;
   const spec: SessionSpec = {
@@ -151,13 +185,15 @@ export async function liveSessions(
   if (!account) return [];
   const now = services.clock.now();
   const { items } = await services.store.list(SYSTEM_WORKSPACE, 'Session');
-  return items.filter(
+  const live = items.filter(
     (session) =>
       session.spec.account === id &&
       !hasEnded(session.spec, now) &&
       !session.spec.idle &&
       isOfAccount(session, account),
   );
+  const names = new Set(live.map(({ name }) => name));
+  return live.filter(({ spec: { issued } }) => issued?.session === undefined || names.has(issued.session));
 }
 
 /** Ends one session. Ending it twice is no error. @returns the session as it was */

@@ -3,6 +3,7 @@ import type { RunComputation } from '../compute/computation.ts';
 import type { IssuerClient } from '../model/issuers.ts';
 import type { OAuthRequests } from '../model/oauth-requests.ts';
 import type { BaseServices } from '../model/services.ts';
+import type { SignInRequests } from '../model/sign-in-requests.ts';
 import type { UsedOnce } from '../model/used-once.ts';
 import type { NetworkStates } from './states.ts';
 
@@ -12,6 +13,8 @@ export interface NetworkServices extends BaseServices {
   readonly computed: RunComputation<ThreadServices>;
   /** Requests of OAuth clients that wait for a person. */
   readonly oauthRequests: OAuthRequests;
+  /** Those of command lines that a person signs in by a browser. */
+  readonly signInRequests: SignInRequests;
   /** The protocol with issuers that sign people in. */
   readonly issuers: IssuerClient;
   readonly usedOnce: UsedOnce;

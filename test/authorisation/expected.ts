@@ -10,6 +10,7 @@ type Known = Exclude<Standing, { readonly refused: string }>;
 const SESSIONS_ONLY: ReadonlySet<string> = new Set([
   'adopt_peer',
   'allow_client_request',
+  'allow_command_line',
   'begin_otp',
   'change_password',
   'confirm_otp',

@@ -5,6 +5,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_PASSWORD, startHarness } from '../kits/http/harness.ts';
 import { oauthClient } from '../kits/http/oauth-client.ts';
+import { challengeOf } from '../kits/plane/command-line.ts';
 import { accessibilityFaults, hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
 
 /** Where a client waits for its code. */
@@ -149,6 +150,47 @@ describe.skipIf(!hasBrowser)('the page on which a person lets a client in', () =
     await dashboard.go('prod/agents/headless-admin');
     await page.getByText('Headless, by OAuth, on another device: signed out').waitFor();
     expect(await page.getByText('client signed out').count()).toBe(2);
+  });
+
+  test('a person sees which machine claims to ask and from where, and signs its command line in or not', async () => {
+    await using harness = await startHarness();
+    await harness.workspace('prod');
+    const verifier = 'v'.repeat(43);
+    const ask = async (host: string) => {
+      const body = { host, challenge: challengeOf(verifier), server: harness.url };
+      return (await harness.api('POST', '/api/v1/users/login/command-line/begin', { body })).body;
+    };
+    const finish = (id: string) =>
+      harness.api('POST', '/api/v1/users/login/command-line/finish', { body: { id, verifier } });
+    await using dashboard = await openDashboard(browser, harness);
+    const { page, complaints } = dashboard;
+    const main = page.getByRole('main');
+    const type = async (code: string) => {
+      await page.getByLabel('Code').fill(code);
+      await page.getByRole('button', { name: 'Continue' }).click();
+    };
+    const first = await ask('laptop');
+    await page.goto(first.page);
+    await dashboard.signIn('admin', ADMIN_PASSWORD);
+    await type(first.userCode);
+    await main.getByRole('heading', { name: 'Sign in the command line on “laptop” as admin?' }).waitFor();
+    await main.getByText('“laptop”. Nobody checked this name.').waitFor();
+    await main.getByText('127.0.0.1').waitFor();
+    await main.getByText('Who sent you a code gets to be you.').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await main.getByRole('button', { name: 'Allow' }).click();
+    await main.getByText('Allowed. Go back to the command line.').waitFor();
+    expect(complaints).toEqual([]);
+    expect((await finish(first.id)).body.session).toMatchObject({ username: 'admin' });
+
+    const second = await ask('elsewhere');
+    await dashboard.go('prod/settings/account');
+    await page.getByText('mesh command line on laptop').waitFor();
+    await dashboard.go('~/allow');
+    await type(second.userCode);
+    await main.getByRole('button', { name: 'Deny' }).click();
+    await main.getByText('Denied. Go back to the command line.').waitFor();
+    expect((await finish(second.id)).status).toBe(403);
   });
 
   test('a link to a request that has ended says so, and offers nothing that fails again', async () => {

@@ -29,9 +29,10 @@ import {
 } from '../connect/authority-fields.tsx';
 import '../connect/connect.css';
 import { reachOf } from '../connect/reach-of.ts';
+import { CommandLine } from './command-line.tsx';
 import { EnterCode } from './enter-code.tsx';
 
-type ClientRequest = components['schemas']['GetClientRequestResponse'];
+type ClientRequest = Extract<components['schemas']['GetClientRequestResponse'], { client: unknown }>;
 
 /** Given unless the person says otherwise, of what the client asks for. */
 const USUAL: readonly string[] = ['network:read', 'snapshots:read', 'intents:plan'];
@@ -71,7 +72,11 @@ function Request({ id, unknown }: { id: string; unknown?: ComponentChildren }) {
   return (
     <Page title="Let a client in">
       <ReadResult of={loaded.value}>
-        {(request) => (request.isDecided ? <Decided /> : <Asked id={id} request={request} />)}
+        {(request) => {
+          if (request.isDecided) return <Decided />;
+          if ('commandLine' in request) return <CommandLine id={id} of={request.commandLine} />;
+          return <Asked id={id} request={request} />;
+        }}
       </ReadResult>
     </Page>
   );
@@ -230,7 +235,11 @@ function KeepsReach({ value }: { value: Signal<boolean> }) {
 }
 
 function Decided() {
-  return <p class="notice">This request was decided. Go back to the client; if it still waits, connect it again.</p>;
+  return (
+    <p class="notice">
+      This request was decided. Go back to where it was made; if that still waits, begin again there.
+    </p>
+  );
 }
 
 /** Any program on a machine can use the document of another, so a name is never more than this. */

@@ -20,7 +20,8 @@ export function EnterCode({ wrong = '', enter }: { wrong?: string; enter: (code:
     <Page title="Let a client in">
       <form class="panel stack" onSubmit={submit}>
         <p class="dim">
-          A client without a browser shows a code of eight letters. Type it as you see it on your own device.
+          A client or command line without a browser shows a code of eight letters. Type it as you see it on your own
+          device.
         </p>
         {wrong !== '' && (
           <p class="notice danger" role="alert">

@@ -140,7 +140,8 @@ const NETWORK: Group = {
   commands: [
     {
       name: 'login',
-      description: 'sign in to a control plane; reads the password from MESH_PASSWORD, the terminal or standard input',
+      description:
+        'sign in to a control plane, by a browser or with the password from MESH_PASSWORD, the terminal or standard input',
       load: async () => (await import('./login.ts')).defineLogin,
     },
     {

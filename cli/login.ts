@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import path from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { isLoopbackUrl } from '../core/base/loopback.ts';
 import { TEXT_LIMITS } from '../core/base/text.ts';
 import { BUILT_IN_PASSWORD, FIRST_LOGIN_TOKEN_FILE } from '../core/identity/first-accounts.ts';
@@ -28,6 +28,8 @@ interface LoginOptions {
   readonly username?: string;
   readonly workspace?: string;
   readonly otp?: string;
+  readonly browser?: true;
+  readonly device?: true;
 }
 
 interface Account {
@@ -46,7 +48,10 @@ interface SignedIn {
 /** How often a person at a terminal may type a password before the command ends. */
 const TRIES = 3;
 
-const PASSWORD_HELP = `
+const LOGIN_HELP = `
+At a terminal a browser signs in: on this machine, or without one here by a code that is typed on any machine. A password does
+with --username or MESH_PASSWORD, without a terminal, and where the control plane has no address for a browser.
+
 The password is that of MESH_PASSWORD, else the first line of standard input; a terminal asks for it. Without one, and where
 the built-in one is refused, root and the user of meshd sign in on its machine with its ${FIRST_LOGIN_TOKEN_FILE}.`;
 
@@ -58,10 +63,16 @@ export function defineLogin(command: Command): void {
         '--server <url>',
         `address of the control plane (MESH_SERVER; that of the last login, of the node here, ${DEFAULT_SERVER})`,
       )
-      .option('--username <name>', 'account (that of the last login, admin)')
+      .option('--username <name>', 'account that signs in by a password (that of the last login, admin)')
       .option('--workspace <id>', 'workspace for the commands that follow')
       .option('--otp <code>', 'code of the authenticator app, or a recovery code; asked for where it is needed')
-      .addHelpText('after', PASSWORD_HELP),
+      .addOption(
+        new Option('--browser', 'sign in by a browser on this machine').conflicts(['device', 'username', 'otp']),
+      )
+      .addOption(
+        new Option('--device', 'sign in by a code, in a browser on any machine').conflicts(['username', 'otp']),
+      )
+      .addHelpText('after', LOGIN_HELP),
     login,
   );
 }
@@ -77,6 +88,8 @@ async function login(options: LoginOptions): Promise<Answer> {
   const username = options.username ?? session?.username ?? 'admin';
   warnPlainHttp(server);
   const account = { server, username, workspace: options.workspace ?? session?.workspace };
+  const byBrowser = await inBrowser(server, options);
+  if (byBrowser) return signedInAs({ ...account, username: byBrowser.username }, byBrowser);
   const given = variable('MESH_PASSWORD');
   if (given !== undefined) return signedInAs(account, await signIn(account, given, options.otp));
   using secrets = await secretsFor(server);
@@ -87,6 +100,17 @@ async function login(options: LoginOptions): Promise<Answer> {
   notice('This password has to be changed. Choose one of your own now; Enter alone leaves that for later.');
   const next = await replaceFirst({ server, token: signedIn.token, workspace: undefined }, password, secrets);
   return signedInAs(account, next === undefined ? signedIn : await signInAsking(account, next, secrets));
+}
+
+/** Undefined for a login by a password. */
+async function inBrowser(server: string, { browser, device, username, otp }: LoginOptions) {
+  const isOptional = !browser && !device;
+  const hasPassword = (username ?? otp ?? variable('MESH_PASSWORD')) !== undefined;
+  if (isOptional && (hasPassword || !process.stdin.isTTY)) return undefined;
+  await requireControlPlane(server);
+  const { hasBrowser, signInByBrowser } = await import('./browser-login.ts');
+  const way = browser || (isOptional && hasBrowser()) ? 'browser' : 'device';
+  return signInByBrowser({ server, way, isOptional });
 }
 
 /** Nobody types a password for a server that is not there. */
@@ -225,7 +249,7 @@ async function signIn(account: Account, password: string, otp?: string): Promise
     if (!isRefused || !isLoopbackUrl(account.server)) throw error;
     const token = firstLoginTokenFor(account);
     if (token !== undefined) return exchange(account, token, otp);
-    const hint = `mesh login reads ${FIRST_LOGIN_TOKEN_FILE} by itself when root or the user who runs meshd starts it (sudo mesh login).`;
+    const hint = `mesh login reads ${FIRST_LOGIN_TOKEN_FILE} by itself when root or the user who runs meshd starts it (sudo mesh login --username ${account.username}).`;
     throw new CliError(`${error.message}\n${hint}`, error.exitCode, error.problem);
   }
 }

@@ -13,6 +13,7 @@ const SCENARIOS = {
   'signing in by OAuth': 'oauth.test.ts',
   'signing in by an issuer': 'sign-in.test.ts',
   'clients without a browser': 'oauth-devices.test.ts',
+  'command lines that a browser signs in': 'browser-login.test.ts',
 };
 /** What one control plane alone does at a time, whichever has the request or leads. */
 const LONG_SCENARIOS = { time: 'snapshots.test.ts', compliance: 'compliance.test.ts' };

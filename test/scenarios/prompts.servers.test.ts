@@ -235,6 +235,36 @@ describe.skipIf(!hasTerminal)('mesh login on a terminal', () => {
     expect(again.shown).toContain('Password changed. Signed in as admin until');
   });
 
+  test('goes by a browser where the terminal is on a desktop, and ends at Ctrl-C', async () => {
+    await using harness = await startHarness();
+    const keys = [{ after: 'With a password: ', keys: '\u0003' }];
+    const env = { HOME: home, MESH_CONFIG_DIR: home, DISPLAY: ':nowhere' };
+    const { shown, code } = await onTerminal(`${launcher('mesh')} login --server ${harness.url}`, keys, env);
+    expect(shown).toMatch(/Sign in with this address, in a browser on this machine:\n {2}http\S+\/#\/~\/allow\/\S+\n/);
+    expect([code, shown]).toEqual([130, expect.stringContaining('Canceled: nobody is signed in.')]);
+  });
+
+  test('goes by a code where the terminal has no browser and the control plane has a public address', async () => {
+    const initAdmins = [{ username: 'admin', password: 'to be changed at once' }];
+    const app = { publicUrls: ['https://mesh.example.com'], initAdmins };
+    await using harness = await startHarness({ config: { app } });
+    const shownCode = { after: 'type the code there:', keys: '\u0003' };
+    const env = { HOME: home, MESH_CONFIG_DIR: home };
+    const command = `${launcher('mesh')} login --server ${harness.url}`;
+    const { shown, code } = await onTerminal(command, [shownCode], env);
+    expect(shown).toMatch(/\n {2}https:\/\/mesh\.example\.com\/#\/~\/allow\n {2}[A-Z]{4}-[A-Z]{4}\n/);
+    expect(code).toBe(130);
+  });
+
+  test('asks for the password where no browser reaches the control plane', async () => {
+    await using harness = await startHarness();
+    const { shown } = await atTerminal(`login --server http://0.0.0.0:${new URL(harness.url).port}`, [
+      { after: 'A password works all the same.', keys: '' },
+      { after: 'Password: ', keys: `${ADMIN_PASSWORD}\r` },
+    ]);
+    expect(shown).toContain('as admin until');
+  });
+
   test('ends after three wrong passwords, and stores nothing', async () => {
     await using harness = await startHarness();
     const wrong = { after: 'Password: ', keys: 'wrong\r' };

@@ -86,4 +86,30 @@ describe.skipIf(!hasBrowser)('a browser that was offline', () => {
     await page.getByRole('link', { name: 'later' }).waitFor({ timeout: RECOVERY_MS });
     expect(dashboard.complaints).toEqual([]);
   });
+
+  test('a control plane that ends the stream of changes, or refuses it for a while, is no lost connection', async () => {
+    await using dashboard = await openDashboard(browser, network);
+    const { page } = dashboard;
+    const answers = [
+      { status: 200, contentType: 'text/event-stream', body: 'retry: 3000\n\nevent: end\ndata: {}\n\n' },
+      { status: 429, contentType: 'application/problem+json', body: '{"code":"rate_limited"}' },
+    ];
+    await page.route('**/api/v1/events', (route) => {
+      const answer = answers.shift();
+      return answer ? route.fulfill(answer) : route.continue();
+    });
+    await page.evaluate(`new MutationObserver(() => {
+      globalThis.saidLost ||= /connection lost/i.test(document.body.textContent);
+    }).observe(document.body, { subtree: true, childList: true, characterData: true })`);
+    await dashboard.go('prod/peers');
+    await dashboard.signIn('admin', PASSWORD);
+    await page.getByRole('link', { name: 'web-1' }).waitFor();
+    await expect.poll(() => answers).toEqual([]);
+    await page
+      .getByRole('status')
+      .filter({ hasText: /^live$/ })
+      .waitFor();
+    expect(await page.evaluate('globalThis.saidLost')).toBe(false);
+    expect(dashboard.complaints).toEqual([]);
+  });
 });

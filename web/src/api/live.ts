@@ -14,6 +14,8 @@ export const liveState = signal<LiveState>('connecting');
 export const lostSince = signal<number | undefined>(undefined);
 
 const RETRY_MS = 2_000;
+/** After a stream that the control plane itself ended, such as one that it could not check for a moment. */
+const REOPEN_MS = 250;
 /** For the control plane to accept the stream. */
 const CONNECT_MS = 10_000;
 /** More than two of the comments by which the control plane keeps the stream alive (`rest/sse.ts`). */
@@ -48,11 +50,15 @@ async function follow(workspace: string, signal: AbortSignal): Promise<void> {
   liveState.value = 'connecting';
   lostSince.value = undefined;
   const before = answersSoFar();
+  let endedAt: number | undefined;
   while (!signal.aborted) {
     const line = watchedLine(signal);
+    let [isLost, pause] = [false, REOPEN_MS];
     try {
       for await (const { event, id } of eventsOf(workspace, last, line.signal)) {
+        if (signal.aborted) return;
         line.heard();
+        endedAt = undefined;
         if (liveState.value !== 'live') {
           // What happened while nobody told it: what was answered meanwhile may be older.
           if (liveState.value === 'lost' || answersSoFar() !== before) networkChanged();
@@ -63,17 +69,24 @@ async function follow(workspace: string, signal: AbortSignal): Promise<void> {
         if (id) last = id;
         if (event === 'change' || event === 'reset') networkChanged();
       }
-    } catch {
-      // Told by the state; tried again below.
+    } catch (error) {
+      // Who refuses was reached: no connection was lost.
+      [isLost, pause] = [!(error instanceof Refusal), RETRY_MS];
     } finally {
       line.end();
     }
     if (signal.aborted) return;
-    liveState.value = 'lost';
-    lostSince.value ??= line.lostAt();
-    await pauseUntilOnline(RETRY_MS, signal);
+    endedAt ??= line.lostAt();
+    if (isLost) {
+      liveState.value = 'lost';
+      lostSince.value ??= endedAt;
+    } else if (liveState.value === 'live') liveState.value = 'connecting';
+    await pauseUntilOnline(pause, signal);
   }
 }
+
+/** The control plane answers, and opens no stream now. */
+class Refusal extends Error {}
 
 /** Cuts a stream that says nothing any more, and one of a connection that the browser has lost or replaced. */
 function watchedLine(signal: AbortSignal) {
@@ -132,7 +145,11 @@ async function* eventsOf(
       ...(last && { 'last-event-id': last }),
     },
   });
-  if (!response.ok || !response.body) throw new Error(String(response.status));
+  if (!response.ok || !response.body) {
+    // A proxy in front of a control plane that does not answer sends something else.
+    const isOwn = response.headers.get('content-type')?.startsWith('application/problem+json') === true;
+    throw new (isOwn ? Refusal : Error)(String(response.status));
+  }
   yield { event: 'open', id: '' };
   yield* serverEvents(response.body);
 }

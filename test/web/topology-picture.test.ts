@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { curvesOf, distanceTo, pointAt } from '../../web/src/pages/topology/curves.ts';
 import { huesOf } from '../../web/src/pages/topology/hues.ts';
 import { layOut } from '../../web/src/pages/topology/layout.ts';
-import { graphOf } from '../../web/src/pages/topology/model.ts';
+import { edgeText, graphOf } from '../../web/src/pages/topology/model.ts';
 import { digestOf } from '../../web/src/pages/topology/places.ts';
 import type { Summary } from '../../web/src/reach/groups.ts';
 
@@ -47,6 +47,16 @@ test('both directions of a connection are one line: relayed where one pair is, w
     graphOf(both, pathsOf(...counts), null).edges.map(({ kind }) => kind);
   expect([kindOf(3, 0, 0), kindOf(3, 1, 0), kindOf(0, 0, 2)]).toEqual([['direct'], ['relayed'], ['failed']]);
   expect(graphOf(both, undefined, null).edges).toMatchObject([{ kind: 'none', there: { src: 0 }, back: { src: 1 } }]);
+});
+
+test('the label of a line says which ports are open, and between how many pairs in both directions', () => {
+  const [cell] = summaryOf(2).cells;
+  if (!cell) throw new Error('There is no cell.');
+  const allowed = [{ protocol: 'TCP' as const, from: 5432, to: 5432 }];
+  const there = { ...cell, allowed, open_pairs: 1_200 };
+  expect(edgeText({ there, back: undefined })).toBe('TCP 5432 · 1,200 pairs');
+  expect(edgeText({ there: undefined, back: { ...cell, open_pairs: 1 } })).toBe('anything · 1 pair');
+  expect(edgeText({ there, back: cell })).toBe('TCP 5432 / anything · 1,201 pairs');
 });
 
 test('what stood somewhere stands there again, and the rest finds the same places each time', async () => {

@@ -23,8 +23,9 @@ describe.skipIf(!hasBrowser)('topology on the dashboard', () => {
     const { page } = dashboard;
     await dashboard.go('prod/topology?by=role');
     await dashboard.signIn('admin', OWN_PASSWORD);
-    await page.getByText('24 connections drawn.').waitFor();
-    await page.getByRole('img', { name: '8 groups and peers and 24 connections' }).waitFor();
+    await page.getByText('24 lines drawn.').waitFor();
+    await page.getByRole('img', { name: '8 groups and peers and 24 lines' }).waitFor();
+    await page.getByText('An arrow points to who can be reached').waitFor();
     const press = async (role: 'button' | 'link', name: string) => {
       await page.getByRole(role, { name, exact: true }).first().focus();
       await page.keyboard.press('Enter');
@@ -51,7 +52,7 @@ describe.skipIf(!hasBrowser)('topology on the dashboard', () => {
       .getByText('2 of 2 pairs are reachable.')
       .waitFor();
     await press('button', 'Collapse');
-    await page.getByText('24 connections drawn.').waitFor();
+    await page.getByText('24 lines drawn.').waitFor();
     expect(dashboard.complaints).toEqual([]);
   });
 
@@ -60,7 +61,7 @@ describe.skipIf(!hasBrowser)('topology on the dashboard', () => {
     const { page } = dashboard;
     await dashboard.go('prod/topology?by=role');
     await dashboard.signIn('admin', OWN_PASSWORD);
-    await page.getByText('24 connections drawn.').waitFor();
+    await page.getByText('24 lines drawn.').waitFor();
     const part = "document.querySelector('.beside-picture')";
     const focused = await page.evaluate(`new Promise((done) => {
       new MutationObserver(() => done(document.activeElement === ${part})).observe(${part}, { childList: true });
@@ -113,6 +114,36 @@ describe.skipIf(!hasBrowser)('topology on the dashboard', () => {
     await expect.poll(() => pictureOf(page)).not.toBe(before);
     await page.getByRole('button', { name: 'Re-layout' }).focus();
     await expect.poll(() => pictureOf(page)).toBe(before);
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('the picture is fitted to each size of its window, until somebody moves or zooms it', async () => {
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    await dashboard.go('prod/topology?by=role');
+    await dashboard.signIn('admin', OWN_PASSWORD);
+    await drawn(page);
+    const width = () => page.evaluate("document.querySelector('canvas').width");
+    const resize = async (to: number) => {
+      const before = await width();
+      await page.setViewportSize({ width: to, height: 900 });
+      await expect.poll(width).not.toBe(before);
+      await drawn(page);
+    };
+    const before = await pictureOf(page);
+    await resize(800);
+    const small = await pictureOf(page);
+    await page.getByRole('button', { name: 'Fit' }).click();
+    await drawn(page);
+    expect(await pictureOf(page)).toBe(small);
+    await resize(1280);
+    expect(await pictureOf(page)).toBe(before);
+    await page.getByRole('button', { name: 'Zoom in' }).click();
+    await expect.poll(() => pictureOf(page)).not.toBe(before);
+    const zoomed = await pictureOf(page);
+    await resize(800);
+    await resize(1280);
+    expect(await pictureOf(page)).toBe(zoomed);
     expect(dashboard.complaints).toEqual([]);
   });
 

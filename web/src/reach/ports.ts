@@ -33,4 +33,4 @@ export function rangesAsWords(text: string): string {
 
 export const countText = new Intl.NumberFormat('en').format;
 
-export const pairsText = (count: number) => `${count} ${count === 1 ? 'pair' : 'pairs'}`;
+export const pairsText = (count: number) => `${countText(count)} ${count === 1 ? 'pair' : 'pairs'}`;

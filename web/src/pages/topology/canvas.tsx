@@ -46,9 +46,14 @@ export function Canvas({ picture, marked, view, pick, point, move, isBusy, label
       unfollow();
     };
   }, []);
+  const fit = useRef<{ readonly view: View; readonly size: object } | undefined>(undefined);
   useSignalEffect(() => {
     const { width, height } = size.value;
-    if (picture.value && width > 0 && !view.value) view.value = fitted(picture.value, width, height);
+    // A view that nobody has moved or zoomed is of its window alone.
+    const isOutgrown = view.value === fit.current?.view && size.value !== fit.current?.size;
+    if (!picture.value || width === 0 || (view.value && !isOutgrown)) return;
+    fit.current = { view: fitted(picture.value, width, height), size: size.value };
+    view.value = fit.current.view;
   });
   useFrames(canvas, { picture, marked, view, size, theme });
   useGestures(canvas, { picture, view, pick, point, move });

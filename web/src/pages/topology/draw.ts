@@ -13,7 +13,7 @@ const DASHES: Readonly<Record<PathKind, readonly number[]>> = {
   none: [],
 };
 const WIDTHS: Readonly<Record<PathKind, number>> = { direct: 2, relayed: 2, failed: 2, none: 1 };
-const HEAD = 7;
+const HEAD = 11;
 /** Of the colour of a group in its disc, so that the count in it is read in both themes. */
 const TINT = 0.25;
 

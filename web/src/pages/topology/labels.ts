@@ -1,7 +1,7 @@
-import { countText, portsText } from '../../reach/ports.ts';
+import { countText } from '../../reach/ports.ts';
 import type { Colours } from './colours.ts';
 import { pointAt } from './curves.ts';
-import type { Edge, Node } from './model.ts';
+import { edgeText, type Node } from './model.ts';
 import type { Marked, Picture, View } from './picture.ts';
 
 /** So many are labelled; of more, those of what is picked. */
@@ -15,7 +15,10 @@ const LONGEST = 24;
 type Box = readonly [left: number, top: number, right: number, bottom: number];
 type Shown = Pick<Picture, 'graph' | 'places' | 'curves'>;
 
-/** Names of nodes, then of lines where there is room: one that would cover another is left out. */
+/**
+ * Names of nodes, then of lines where there is room: one that would cover another is left out. A single line that is marked
+ * has its label in any case.
+ */
 export function drawLabels(
   context: CanvasRenderingContext2D,
   { graph, places, curves }: Shown,
@@ -27,10 +30,12 @@ export function drawLabels(
   context.textAlign = 'center';
   context.textBaseline = 'middle';
   const taken: Box[] = [];
-  const put = (text: string, x: number, y: number, ink: string) => {
+  const width = context.canvas.width / devicePixelRatio;
+  const put = (text: string, middle: number, y: number, ink: string, isSure = false) => {
     const half = context.measureText(text).width / 2 + 4;
+    const x = middle < 0 || middle > width ? middle : Math.min(Math.max(middle, half), width - half);
     const box: Box = [x - half, y - HEIGHT / 2, x + half, y + HEIGHT / 2];
-    if (taken.some((other) => overlaps(box, other))) return;
+    if (!isSure && taken.some((other) => overlaps(box, other))) return;
     taken.push(box);
     context.fillStyle = colours['surface-low'];
     context.fillRect(box[0], box[1], 2 * half, HEIGHT);
@@ -69,15 +74,9 @@ export function drawLabels(
     const curve = curves.get(edge.key);
     if (!curve) continue;
     const { x, y } = pointAt(curve, 0.5);
-    put(edgeText(edge), x * view.scale + view.x, y * view.scale + view.y, colours['text-dim']);
+    const isSure = marked.edges.size === 1;
+    put(edgeText(edge), x * view.scale + view.x, y * view.scale + view.y, colours['text-dim'], isSure);
   }
-}
-
-/** As `TCP 5432 · 24`: the ports of either direction and the pairs of both. */
-function edgeText({ there, back }: Edge): string {
-  const cells = [there, back].flatMap((cell) => (cell ? [cell] : []));
-  const ports = [...new Set(cells.map((cell) => portsText(cell.allowed, { most: 2, omitted: cell.omitted_ports })))];
-  return `${ports.join(' / ')} · ${countText(cells.reduce((sum, cell) => sum + cell.open_pairs, 0))}`;
 }
 
 function overlaps(a: Box, b: Box): boolean {

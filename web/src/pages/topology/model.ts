@@ -1,5 +1,6 @@
 import type { components } from '../../api/schema.d.ts';
 import { type Cell, type Group, groupOf, keyOf, nameOf, type Summary, termOf } from '../../reach/groups.ts';
+import { pairsText, portsText } from '../../reach/ports.ts';
 import { huesOf } from './hues.ts';
 
 export type Paths = components['schemas']['GetPathSummaryResponse'];
@@ -94,6 +95,13 @@ export function graphOf(
     return { key, a, b, there, back, paths: count, kind: kindOf(count) };
   });
   return { nodes, edges: all.slice(0, MAX_EDGES), left: Math.max(0, all.length - MAX_EDGES) + omitted };
+}
+
+/** As `TCP 5432 · 24 pairs`: the ports of either direction and the pairs of both. */
+export function edgeText({ there, back }: Pick<Edge, 'there' | 'back'>): string {
+  const cells = [there, back].flatMap((cell) => (cell ? [cell] : []));
+  const ports = [...new Set(cells.map((cell) => portsText(cell.allowed, { most: 2, omitted: cell.omitted_ports })))];
+  return `${ports.join(' / ')} · ${pairsText(cells.reduce((sum, cell) => sum + cell.open_pairs, 0))}`;
 }
 
 export function pairKey(one: string, other: string): string {

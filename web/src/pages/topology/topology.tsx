@@ -55,7 +55,7 @@ export default function Topology() {
           <GroupingFields summary={value} />
           <div class="row">
             <p>
-              {countText(shown.edges.length)} connections drawn.{' '}
+              {countText(shown.edges.length)} {shown.edges.length === 1 ? 'line' : 'lines'} drawn.{' '}
               {shown.left > 0 && (
                 <strong>{countText(shown.left)} more, narrow it: only those with most pairs are drawn. </strong>
               )}
@@ -77,7 +77,11 @@ export default function Topology() {
                 isBusy={isBusy.value}
                 label={pictureText(shown)}
               />
-              <ul class="row small" aria-label="Lines">
+              <p class="dim small">
+                An arrow points to who can be reached; beside it stand the ports (anything: all of them) and the number
+                of pairs of peers. A circle has its number of peers; green at its rim are those online.
+              </p>
+              <ul class="row small" aria-label="Paths">
                 {LEGEND.map((kind) => (
                   <li key={kind}>
                     <PathMark kind={kind} />
@@ -139,6 +143,6 @@ function marksOf(hit: Hit, { edges }: Graph): Marked {
 
 function pictureText({ nodes, edges }: Graph): string {
   const groups = nodes.length === 1 ? 'group or peer' : 'groups and peers';
-  const connections = edges.length === 1 ? 'connection' : 'connections';
-  return `${nodes.length} ${groups} and ${edges.length} ${connections} between them. The list beside the picture has all of it.`;
+  const lines = edges.length === 1 ? 'line' : 'lines';
+  return `${nodes.length} ${groups} and ${edges.length} ${lines} between them. The list beside the picture has all of it.`;
 }

@@ -42,10 +42,16 @@ describe.skipIf(!hasBrowser)('Home on the dashboard', () => {
     await main.getByRole('listitem').filter({ hasText: 'executed' }).getByText('olga').first().waitFor();
     await main.getByRole('link', { name: /^Compliance: PCI DSS/ }).waitFor();
     // Peers that joined without a workflow are changes too.
-    await main.getByText(/^\d+ peers, /).waitFor();
+    await main.getByText(/^of peers, .* and /).waitFor();
     await main.getByText('of 100').waitFor();
     await main.getByText(/ends in 2\d minutes/).waitFor();
     expect(await main.getByRole('region', { name: 'Setup' }).count()).toBe(0);
+    // Each count is told once, and one assessment is no block.
+    await main.getByRole('link', { name: /^Waiting for approval 1 ?1 change$/ }).waitFor();
+    await main.getByRole('heading', { name: 'Waiting for you', exact: true }).waitFor();
+    const trend = main.getByRole('link', { name: /^Compliance/ }).locator('svg');
+    const bar = await trend.locator('rect').boundingBox();
+    expect(bar?.width).toBeLessThan(((await trend.boundingBox())?.width ?? 0) / 8);
     const reads = asked.filter((path) => path.startsWith('/api/v1/') && !/login|\/me$|events$/.test(path));
     expect(reads.length).toBeLessThanOrEqual(9);
 

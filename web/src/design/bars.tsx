@@ -1,14 +1,25 @@
 import './bars.css';
 
-/**
- * Counts as bars of equal width, the first at the left: a picture beside words that say the same.
- *
- * @param chosen index of the bar that is looked at
- */
-export function Bars({ counts, chosen }: { counts: readonly number[]; chosen?: number | undefined }) {
-  const most = Math.max(1, ...counts);
+interface BarsProps {
+  readonly counts: readonly number[];
+  /** Index of the bar that is looked at. */
+  readonly chosen?: number;
+  /** Told where they are pointed at. */
+  readonly title?: string;
+  /** Count of a bar of the whole height; without it the largest. */
+  readonly full?: number;
+  /** Bars that have room, so that few do not become blocks; they stand at the right. Without it as many as counts. */
+  readonly room?: number;
+}
+
+/** Counts as bars of equal width, the first at the left: a picture beside words that say the same. */
+export function Bars({ counts, chosen, title, full, room = 0 }: BarsProps) {
+  const most = full ?? Math.max(1, ...counts);
+  const width = Math.max(room, counts.length);
+  const start = counts.length - width;
   return (
-    <svg class="bars" viewBox={`0 0 ${counts.length} 1`} preserveAspectRatio="none" aria-hidden="true">
+    <svg class="bars" viewBox={`${start} 0 ${width} 1`} preserveAspectRatio="none" aria-hidden="true">
+      {title && <title>{title}</title>}
       {counts.map((count, index) => {
         // The smallest count is still seen beside the largest.
         const height = count === 0 ? 0 : Math.max(0.08, count / most);

@@ -1,7 +1,7 @@
 import { FRAMEWORK_NAMES } from '../../api/frameworks.ts';
 import type { components } from '../../api/schema.d.ts';
 import type { Overview, Workflow } from '../../api/types.ts';
-import { waitingCount } from '../../api/waiting.ts';
+import { waiting, waitingCount } from '../../api/waiting.ts';
 import { Bars, countsIn } from '../../design/bars.tsx';
 import { Tile } from '../../design/tile.tsx';
 import { linkTo } from '../../route/route.ts';
@@ -14,8 +14,11 @@ const WEEK_MS = DAYS * DAY_MS;
 export function PeersTile({ overview: { peers, paths } }: { overview: Overview }) {
   const reported = paths.direct + paths.relayed;
   const direct = Math.round((100 * paths.direct) / reported);
-  const note =
+  const pathsNote =
     reported === 0 ? 'No device has reported a path yet.' : `${direct} % of paths direct, ${100 - direct} % relayed`;
+  const { pending } = peers;
+  const note =
+    pending === 0 ? pathsNote : `${pending} more ${pending === 1 ? 'awaits' : 'await'} approval. ${pathsNote}`;
   return (
     <Tile label="Peers online" href={linkTo('peers')} figure={`${peers.online} of ${peers.ready}`} note={note}>
       {reported > 0 && (
@@ -30,54 +33,68 @@ export function PeersTile({ overview: { peers, paths } }: { overview: Overview }
 export function WaitingTile({ workflows }: { workflows: readonly Workflow[] }) {
   const week = Date.now() - WEEK_MS;
   const requested = workflows.map(({ requestedAt }) => requestedAt).filter((at) => Date.parse(at) >= week);
-  const note = `${requested.length} ${requested.length === 1 ? 'request' : 'requests'} in 7 days`;
+  const { workflows: changes = [], peers = [] } = waiting.value.value ?? {};
+  const parts = [countOf(changes.length, 'change', 'changes'), countOf(peers.length, 'device', 'devices')];
+  const note = parts.filter((part) => part !== '').join(', ') || 'Nothing is waiting.';
   return (
     <Tile label="Waiting for approval" href={linkTo('review')} figure={String(waitingCount.value)} note={note}>
-      <Week instants={requested} />
+      <Week instants={requested} of="Requests" />
     </Tile>
   );
+}
+
+function countOf(count: number, one: string, many: string): string {
+  return count === 0 ? '' : `${count} ${count === 1 ? one : many}`;
 }
 
 type Count = components['schemas']['CountChangesResponse'];
 type Listed = components['schemas']['ListChangesResponse'];
 
-const NOUNS: Readonly<Record<string, readonly [one: string, many: string]>> = {
-  MeshPeer: ['peer', 'peers'],
-  MeshPolicy: ['policy', 'policies'],
-  MeshNetwork: ['network', 'networks'],
-  AgentIdentity: ['agent', 'agents'],
-  PolicyAssertion: ['assertion', 'assertions'],
-  Token: ['token', 'tokens'],
-  Member: ['member', 'members'],
-  Workspace: ['setting', 'settings'],
-  Webhook: ['webhook', 'webhooks'],
+const NOUNS: Readonly<Record<string, string>> = {
+  MeshPeer: 'peers',
+  MeshPolicy: 'policies',
+  MeshNetwork: 'networks',
+  AgentIdentity: 'agents',
+  PolicyAssertion: 'assertions',
+  Token: 'tokens',
+  Member: 'members',
+  Workspace: 'settings',
+  Webhook: 'webhooks',
 };
 
 export function ChangesTile({ today, week }: { today: Count; week: Listed | undefined }) {
   const { count, is_complete: isComplete, kinds } = today;
-  const parts = Object.entries(kinds).map(([kind, changed = 0]) => {
-    const [one, many] = NOUNS[kind] ?? [kind, kind];
-    return `${changed} ${changed === 1 ? one : many}`;
-  });
+  // One change can be of several resources: their numbers would add up to another count.
+  const changed = Object.keys(kinds).map((kind) => NOUNS[kind] ?? kind);
   return (
     <Tile
       label="Changes in 24 hours"
       href={linkTo('time', [], { from: ago(DAY_MS), to: ago(0) })}
       figure={`${isComplete ? '' : '≥ '}${count}`}
-      note={parts.length === 0 ? 'Nothing changed.' : parts.join(', ')}
+      note={changed.length === 0 ? 'Nothing changed.' : `of ${listed(changed)}`}
     >
-      {week && <Week instants={week.instants} />}
+      {week && <Week instants={week.instants} of="Changes of peers, policies, networks and agents" />}
     </Tile>
   );
 }
 
+/** As `peers, policies and agents`. */
+function listed(words: readonly string[]): string {
+  return [words.slice(0, -1).join(', '), ...words.slice(-1)].filter((part) => part !== '').join(' and ');
+}
+
 /** Each of the last seven days, today at the right. */
-function Week({ instants }: { instants: readonly string[] }) {
+function Week({ instants, of }: { instants: readonly string[]; of: string }) {
   const now = Date.now();
-  return <Bars counts={countsIn(instants, now - WEEK_MS, now, DAYS)} chosen={DAYS - 1} />;
+  const counts = countsIn(instants, now - WEEK_MS, now, DAYS);
+  return <Bars counts={counts} chosen={DAYS - 1} title={`${of} on each of the last ${DAYS} days`} />;
 }
 
 type Assessment = components['schemas']['Assessment'];
+
+/** Assessments that are drawn. */
+const TREND = 12;
+const BEST = 100;
 
 /** The framework whose newest score is worst, with its scores before. */
 export function ComplianceTile({ assessments }: { assessments: readonly Assessment[] }) {
@@ -89,19 +106,25 @@ export function ComplianceTile({ assessments }: { assessments: readonly Assessme
     return (
       <Tile label="Compliance" href={linkTo('compliance')} figure="–" note="Not assessed yet. Run an assessment." />
     );
-  const recent = (scores ?? []).slice(0, 12).toReversed();
+  const recent = (scores ?? []).slice(0, TREND).toReversed();
   return (
     <Tile
       label={`Compliance: ${FRAMEWORK_NAMES[framework]}`}
       href={linkTo('compliance')}
-      figure={`${newest.score} of 100`}
+      figure={`${newest.score} of ${BEST}`}
       note={
         <>
           assessed <Time at={newest.generated_at} />
         </>
       }
     >
-      <Bars counts={recent.map(({ score }) => score)} chosen={recent.length - 1} />
+      <Bars
+        counts={recent.map(({ score }) => score)}
+        chosen={recent.length - 1}
+        title="Scores of the last assessments"
+        full={BEST}
+        room={TREND}
+      />
     </Tile>
   );
 }

@@ -4,7 +4,6 @@ import type { Peer, Workflow } from '../../api/types.ts';
 import { waiting, waitingCount } from '../../api/waiting.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
 import { Actor } from '../../design/actor.tsx';
-import { Chip } from '../../design/chip.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { Risk } from '../../effect/risk.tsx';
 import { linkTo } from '../../route/route.ts';
@@ -15,17 +14,16 @@ const SHOWN = 6;
 
 /** Changes, devices and reviews that somebody decides. */
 export function Waiting() {
-  const count = waitingCount.value;
   return (
     <section class="panel stack">
-      <h2>Waiting for you {count > 0 && <Chip tone="accent">{count}</Chip>}</h2>
+      <h2>Waiting for you</h2>
       <ReadResult of={waiting.value}>
         {({ workflows, peers }) => <Decisions workflows={workflows} peers={peers} />}
       </ReadResult>
       {may('compliance:assess') && <Reviews />}
-      {count > SHOWN && (
+      {waitingCount.value > SHOWN && (
         <p>
-          <a href={linkTo('review')}>All {count} in Review</a>
+          <a href={linkTo('review')}>All in Review</a>
         </p>
       )}
     </section>

@@ -31,6 +31,7 @@ describe.skipIf(!hasBrowser)('adding a device on the dashboard', () => {
     await dashboard.go('prod/join');
     await dashboard.signIn('admin', PASSWORD);
     await page.getByLabel('Name of the token').fill(HOSTILE);
+    expect(await page.getByText(/scan/i).count()).toBe(0);
     await page.getByLabel('Labels of the devices').fill('role=laptop');
     await page.getByRole('button', { name: 'Create join token' }).click();
     const invitation = page.getByRole('region', { name: `Join token ${HOSTILE}` });
@@ -38,8 +39,11 @@ describe.skipIf(!hasBrowser)('adding a device on the dashboard', () => {
     // Nobody else reaches the address that the page was opened under.
     await invitation.getByText('Other devices cannot reach this address.').waitFor();
     expect(await invitation.getByRole('img', { name: /^QR code/ }).count()).toBe(0);
+    await invitation.getByRole('button', { name: 'iPhone, iPad' }).click();
+    await invitation.getByText('a QR code for it appears then').waitFor();
     await invitation.getByLabel('Address of the control plane').fill('https://plane.example.net');
     await invitation.getByRole('img', { name: /^QR code/ }).waitFor();
+    await invitation.getByText('Scan the QR code').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     const link = (await invitation.getByRole('figure', { name: 'Join link' }).locator('pre').textContent()) ?? '';
     const token = new URL(link).searchParams.get('token') ?? '';

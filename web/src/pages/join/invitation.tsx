@@ -27,9 +27,10 @@ const STEPS = {
   container:
     'Start the container with --privileged, or with --cap-add NET_ADMIN --device /dev/net/tun. Then inside it:',
   macos: 'With mesh installed, as in the README. It runs wireguard-go on a utun interface.',
-  phone: 'Scan the code with an app that speaks the Mesh API. mesh itself runs on Linux and macOS.',
+  phone: 'Scan the QR code with an app that speaks the Mesh API. mesh itself runs on Linux and macOS.',
 };
 type Platform = keyof typeof STEPS;
+const NO_CODE = 'Enter an address above that the device reaches: a QR code for it appears then.';
 const PLATFORMS = Object.entries({
   linux: 'Linux',
   container: 'Container',
@@ -78,14 +79,14 @@ function DeviceSteps({ issued }: { issued: JoinToken }) {
               set app.publicUrls. The commands below work on this machine.
             </p>
           )}
-          <Commands link={link} />
+          <Commands link={link} isReached={isReached} />
         </div>
       </div>
     </>
   );
 }
 
-function Commands({ link }: { link: string }) {
+function Commands({ link, isReached }: { link: string; isReached: boolean }) {
   const platform = chosenTab('on', PLATFORMS) as Platform;
   // Spaces, quotes and $ are encoded in a link: it stands in single quotes as it is.
   const commands = [`sudo mesh init '${link}'`, 'sudo mesh up --daemon', 'sudo mesh status'];
@@ -93,7 +94,7 @@ function Commands({ link }: { link: string }) {
   return (
     <section class="stack-small">
       <Tabs label="Platform of the device" name="on" options={PLATFORMS} />
-      <p>{STEPS[platform]}</p>
+      <p>{platform === 'phone' && !isReached ? NO_CODE : STEPS[platform]}</p>
       {platform !== 'phone' && <CodeBlock label="Run on the device" text={commands.join('\n')} />}
     </section>
   );

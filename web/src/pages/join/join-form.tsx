@@ -56,8 +56,8 @@ export function JoinForm({ made }: { made: (token: JoinToken) => void }) {
   return (
     <form class="panel stack" onSubmit={submit}>
       <p class="dim">
-        Create a join token, then run the commands on the device or scan the code with it. Whoever has the token can
-        join until it is used up, ends or is revoked.
+        Create a join token, then follow the steps that appear, on the device. Whoever has the token can join until it
+        is used up, ends or is revoked.
       </p>
       <div class="join-form">
         <TextField

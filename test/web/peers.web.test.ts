@@ -9,6 +9,31 @@ import { accessibilityFaults, hasBrowser, launchBrowser, openDashboard } from '.
 import { ownPassword, PASSWORD } from '../kits/web/page-people.ts';
 import { tabTo } from '../kits/web/tab-to.ts';
 
+/** Texts of the page that end at the edge of something without "…". */
+const CUT_WITHOUT_DOTS = `(() => {
+  const texts = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+  const cut = [];
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    if (text.parentElement.closest('.visually-hidden')) continue;
+    const range = document.createRange();
+    range.selectNodeContents(text);
+    let { right } = range.getBoundingClientRect();
+    let isOfItsLine = true;
+    for (let box = text.parentElement; box; box = box.parentElement) {
+      const { overflowX, textOverflow, display } = getComputedStyle(box);
+      if (/auto|scroll/.test(overflowX)) break;
+      if (overflowX !== 'visible') {
+        const edge = box.getBoundingClientRect().right;
+        const hasDots = isOfItsLine && textOverflow === 'ellipsis' && !/flex|grid/.test(display);
+        if (right > edge + 1 && !hasDots) cut.push(text.data);
+        right = Math.min(right, edge);
+      }
+      isOfItsLine &&= display === 'inline';
+    }
+  }
+  return cut;
+})()`;
+
 describe.skipIf(!hasBrowser)('Peers on the dashboard', () => {
   let browser: Browser;
   let network: AgentsNetwork;
@@ -61,6 +86,40 @@ describe.skipIf(!hasBrowser)('Peers on the dashboard', () => {
     await page.getByRole('button', { name: 'Back to now' }).waitFor();
     expect(await heightOfBar()).toBe(now);
     expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('a name as long as it may be ends in "…" where a list has no room, and is told whole where it is pointed at', async () => {
+    const longest = (text: string) => `${text}-${'x'.repeat(62 - text.length)}`;
+    const [peer, role, policy] = [longest('peer'), longest('role'), longest('policy')];
+    await joinDevice(network, network.own, peer, { role, env: longest('env'), site: 'berlin' });
+    const spec = { action: 'ALLOW', peerSelector: { matchLabels: { role } }, ingress: [{ from: ['*'], ports: [{ protocol: 'TCP', port: 22 }] }] };
+    const made = await network.api('POST', '/api/v1/policies', { ...network.own, body: { name: policy, spec } });
+    expect(made.status).toBe(201);
+    const agent = { name: longest('agent'), ttl: '8h', scopes: ['network:read'] };
+    expect((await network.api('POST', '/api/v1/agents', { ...network.own, body: agent })).status).toBe(201);
+    for (const width of [390, 1280]) {
+      await using dashboard = await openAs('admin', 'prod/peers', { width });
+      const { page } = dashboard;
+      for (const [list, name] of [
+        ['peers', peer],
+        ['policies', policy],
+        ['agents', agent.name],
+        ['join', peer],
+        ['topology?by=role', role],
+        ['reachability?by=role', role],
+        ['time', peer],
+      ] as const) {
+        await dashboard.go(`prod/${list}`);
+        await page.getByRole('main').getByText(name).filter({ visible: true }).first().waitFor();
+        expect(await page.evaluate(CUT_WITHOUT_DOTS), `${list} at ${width}`).toEqual([]);
+      }
+      await dashboard.go('prod/peers');
+      await page.getByRole('link', { name: peer }).hover();
+      await expect.poll(() => page.getByTitle(peer).count()).toBe(1);
+      expect(dashboard.complaints).toEqual([]);
+    }
+    for (const path of [`policies/${policy}`, `peers/${peer}`])
+      await network.api('DELETE', `/api/v1/${path}`, { ...network.own, body: {} });
   });
 
   test('by keyboard alone a peer is named and labelled, revoked, let in again, and deleted once its name is typed', async () => {

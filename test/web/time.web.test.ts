@@ -4,6 +4,9 @@ import { planIdOf } from '../kits/http/plan-id.ts';
 import { hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
 import { OWN_PASSWORD, type PastNetwork, startPastNetwork } from '../kits/web/past-network.ts';
 
+/** Of the columns of the row that a heading is in. */
+const LEFT_EDGES = `(heading) => [...heading.parentElement.children].map((cell) => cell.getBoundingClientRect().left)`;
+
 describe.skipIf(!hasBrowser)('the time on the dashboard', () => {
   let browser: Browser;
   let harness: PastNetwork;
@@ -39,6 +42,14 @@ describe.skipIf(!hasBrowser)('the time on the dashboard', () => {
     const burst = row(page, '5 peers joined');
     await burst.getByText('web-1, web-2, orders-db, build-7, ada-laptop').click();
     await burst.getByRole('heading', { name: 'peer web-1 created' }).waitFor();
+    await burst
+      .getByText(/^and \d+ more changes?$/)
+      .first()
+      .waitFor();
+    const columnsOf = (title: string) => page.getByRole('heading', { name: title }).evaluate(LEFT_EDGES);
+    const columns = await columnsOf('policy web-to-db created');
+    expect(await columnsOf('5 peers joined')).toEqual(columns);
+    expect(await columnsOf('peer web-1 created')).toEqual(columns);
 
     await page.getByText(/^\d+ changes of peers, policies, networks and agents$/).waitFor();
     await page.getByLabel('Kind').selectOption('Policies');

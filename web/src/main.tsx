@@ -7,6 +7,7 @@ import { resume } from './api/sign-in.ts';
 import { App } from './app.tsx';
 import { followWaiting } from './notifications.ts';
 import { checkMoment } from './time/check-moment.ts';
+import { titleCutTexts } from './ui/title-of-cut.ts';
 import '@fontsource-variable/inter/wght.css';
 import './design/tokens.css';
 import './style/base.css';
@@ -19,6 +20,7 @@ checkMoment();
 completeAddress();
 followChanges();
 followWaiting();
+titleCutTexts();
 await finishSignIn();
 // A session from before would hide why the issuer signed nobody in.
 if (!isSignedIn.value && !issuerProblem.value) await resume();

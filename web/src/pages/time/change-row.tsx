@@ -125,8 +125,8 @@ export function EffectInLine({ effect }: { effect: ChangeEffect | null }) {
   const more = opened.length + closed.length + omitted - 1;
   return (
     <span class="effect-line">
-      {first && <ConnectionLine kind={opened.length > 0 ? 'opens' : 'closes'} row={first} />}
-      {more > 0 && <span class="dim">+{more}</span>}
+      {first && <ConnectionLine kind={opened.length > 0 ? 'opens' : 'closes'} row={first} hasPairs={more === 0} />}
+      {more > 0 && <span class="dim">and {more === 1 ? '1 more change' : `${more} more changes`}</span>}
     </span>
   );
 }
@@ -157,7 +157,13 @@ function EffectLines({ effect }: { effect: ChangeEffect | null }) {
   );
 }
 
-function ConnectionLine({ kind, row: { from, to, ports, pairs } }: { kind: EffectSide; row: EffectRow }) {
+interface ConnectionLineProps {
+  readonly kind: EffectSide;
+  readonly row: EffectRow;
+  readonly hasPairs?: boolean;
+}
+
+function ConnectionLine({ kind, row: { from, to, ports, pairs }, hasPairs = true }: ConnectionLineProps) {
   return (
     <span class={`effect-line ${kind}`}>
       <strong>
@@ -166,7 +172,7 @@ function ConnectionLine({ kind, row: { from, to, ports, pairs } }: { kind: Effec
       <span class="ends" title={`${from} to ${to}`}>
         {from} <To /> {to}
       </span>{' '}
-      <code>{ports}</code> <span class="dim small">{pairsText(pairs)}</span>
+      <code>{ports}</code> {hasPairs && <span class="dim small">{pairsText(pairs)}</span>}
     </span>
   );
 }

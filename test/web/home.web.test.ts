@@ -94,6 +94,10 @@ describe.skipIf(!hasBrowser)('Home on the dashboard', () => {
     await page.getByRole('button', { name: 'Create workspace' }).click();
     await page.getByRole('region', { name: 'Setup' }).waitFor();
     expect(new URL(page.url()).hash).toBe('#/lab');
+    await page.getByRole('link', { name: /^Peers online 0 of 0 ?No devices yet\.$/ }).waitFor();
+    await dashboard.go('lab/time');
+    await page.getByText('Nothing changed in this range.').waitFor();
+    expect(await page.getByText('Look further back').count()).toBe(0);
 
     await fresh.api('POST', '/api/v1/users', { token, body: { username: 'nora', password: PASSWORD } });
     const nora = await fresh.login('nora', PASSWORD);

@@ -43,7 +43,8 @@ describe.skipIf(!hasBrowser)('networks on the dashboard', () => {
     await tabTo(page, save);
     await page.keyboard.press('Enter');
     const shown = page.getByRole('article', { name: 'lab' });
-    await shown.getByText('0 of 254 addresses in use').waitFor();
+    await shown.getByText('Addresses in use').waitFor();
+    await shown.getByText('0 of 254', { exact: true }).waitFor();
     expect(await specOf('lab')).toEqual({ cidr: '10.97.0.0/24', mtu: 1280, defaultAction: 'DENY' });
 
     await tabTo(page, shown.getByRole('button', { name: 'Delete lab' }));

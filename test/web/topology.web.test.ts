@@ -39,7 +39,7 @@ describe.skipIf(!hasBrowser)('topology on the dashboard', () => {
     await page.getByText('1 direct, 1 relayed').waitFor();
     await page
       .getByRole('region', { name: 'Answer: role=api to role=db' })
-      .getByText('8 of 8 pairs are reachable.')
+      .getByText('8 of 8 pairs are reachable on some ports.')
       .waitFor();
     await page.getByRole('region', { name: 'Answer: role=db to role=api' }).getByText('None of these').waitFor();
     await press('button', 'Back to api');
@@ -49,7 +49,7 @@ describe.skipIf(!hasBrowser)('topology on the dashboard', () => {
     await press('button', 'db');
     await page
       .getByRole('region', { name: 'Answer: api-1 to role=db' })
-      .getByText('2 of 2 pairs are reachable.')
+      .getByText('2 of 2 pairs are reachable on some ports.')
       .waitFor();
     await press('button', 'Collapse');
     await page.getByText('24 lines drawn.').waitFor();

@@ -133,17 +133,18 @@ export function Fixes({ fixes, plan }: FixesProps) {
 
 /** Who of several may talk, by what they share. */
 export function GroupsAnswer({
-  groups: { groups, asked_pairs: pairs, open_pairs: open, group_count: count },
+  groups: { groups, verdict, asked_pairs: pairs, open_pairs: open, group_count: count },
 }: {
   groups: Groups;
 }) {
   const left = count - groups.length;
+  const ports = verdict === 'partial' && open === pairs ? ' on some ports' : '';
   return (
     <>
       <p>
         {open === 0
           ? 'None of these pairs is reachable.'
-          : `${countText(open)} of ${countText(pairs)} pairs are reachable.`}
+          : `${countText(open)} of ${countText(pairs)} pairs are reachable${ports}.`}
       </p>
       <ul class="lines">
         {groups.map((group) => (

@@ -14,8 +14,8 @@ const WEEK_MS = DAYS * DAY_MS;
 export function PeersTile({ overview: { peers, paths } }: { overview: Overview }) {
   const reported = paths.direct + paths.relayed;
   const direct = Math.round((100 * paths.direct) / reported);
-  const pathsNote =
-    reported === 0 ? 'No device has reported a path yet.' : `${direct} % of paths direct, ${100 - direct} % relayed`;
+  const unreported = peers.total === 0 ? 'No devices yet.' : 'No device has reported a path yet.';
+  const pathsNote = reported === 0 ? unreported : `${direct} % of paths direct, ${100 - direct} % relayed`;
   const { pending } = peers;
   const note =
     pending === 0 ? pathsNote : `${pending} more ${pending === 1 ? 'awaits' : 'await'} approval. ${pathsNote}`;

@@ -39,7 +39,7 @@ export function NetworkDetails({ network, close }: { network: Network; close: st
               {status.peers}
             </a>,
           ],
-          ['Free addresses', `${status.allocated} of ${status.allocated + status.available} addresses in use`],
+          ['Addresses in use', `${status.allocated} of ${status.allocated + status.available}`],
           ['MTU', `${spec.mtu} B`],
           ['Created', <Time key="created" at={network.createdAt} />],
           [

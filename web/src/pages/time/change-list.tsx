@@ -52,7 +52,7 @@ export function ChangeList({ range }: { range: ReadonlySignal<Range | undefined>
           </span>
         )}
       </p>
-      {value?.total === 0 && <Nothing isFiltered={isFiltered} />}
+      {value?.total === 0 && <Nothing isFiltered={isFiltered} isWholeHistory={value.known_since !== undefined} />}
       {daysOf(changes, dayText).map((day) => (
         <DayOfChanges key={day.at} day={day} at={at} />
       ))}
@@ -87,7 +87,7 @@ function DayOfChanges({ day, at }: { day: Day; at: string | null }) {
   );
 }
 
-function Nothing({ isFiltered }: { isFiltered: boolean }) {
+function Nothing({ isFiltered, isWholeHistory }: { isFiltered: boolean; isWholeHistory: boolean }) {
   return (
     <Empty>
       <p>{isFiltered ? 'No change in this range matches the filter.' : 'Nothing changed in this range.'}</p>
@@ -97,13 +97,17 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
             Clear filter
           </button>
         )}
-        <span>Look further back:</span>
-        <button type="button" onClick={() => setRange('week')}>
-          Last 7 days
-        </button>
-        <button type="button" onClick={() => setRange('month')}>
-          Last 30 days
-        </button>
+        {!isWholeHistory && (
+          <>
+            <span>Look further back:</span>
+            <button type="button" onClick={() => setRange('week')}>
+              Last 7 days
+            </button>
+            <button type="button" onClick={() => setRange('month')}>
+              Last 30 days
+            </button>
+          </>
+        )}
       </div>
     </Empty>
   );

@@ -96,6 +96,8 @@ interface PolicyPair {
   readonly isOwn: boolean;
   /** True where both versions end together. */
   readonly isOneEnd: boolean;
+  /** True where the old version is the same as the next one and stands whenever that does. */
+  readonly isOutlasting: boolean;
 }
 
 function pairsOf(before: NetworkState, after: NetworkState, now: number): PolicyPair[] {
@@ -103,8 +105,16 @@ function pairsOf(before: NetworkState, after: NetworkState, now: number): Policy
   return [...names].map((name): PolicyPair => {
     const [old, next] = [versionOf(before.policies.get(name), now), versionOf(after.policies.get(name), now)];
     const isOneEnd = old !== undefined && next !== undefined && sameValue(old.end, next.end);
-    return { old, next, isOneEnd, isOwn: !(isOneEnd && sameValue(old.record.spec, next.record.spec)) };
+    const isOwn = !(isOneEnd && sameValue(old.record.spec, next.record.spec));
+    return { old, next, isOneEnd, isOwn, isOutlasting: outlasts(old, next) };
   });
+}
+
+function outlasts(old: Version | undefined, next: Version | undefined): boolean {
+  if (!old || !next || (old.end?.at ?? LASTING) < (next.end?.at ?? LASTING)) return false;
+  const { author } = old.end ?? {};
+  if (author !== undefined && author !== next.end?.author) return false;
+  return sameValue({ ...old.record.spec, expiresAt: undefined }, { ...next.record.spec, expiresAt: undefined });
 }
 
 function versionOf(record: PolicyRecord | undefined, now: number): Version | undefined {
@@ -164,6 +174,8 @@ function outcomesOf({ own, others, until }: View, pair: PolicyPair, side: 'old' 
   const isAltered = pair.isOwn && (side === 'old' || pair.isOneEnd);
   if (!isAltered && end.author === undefined && end.at >= until) return STANDS;
   if (!pair.isOwn) return { deny: 'ended', here: others, there: 'widest' };
+  // What the next version opens, the old one opens for as long.
+  if (side === 'next' && pair.isOutlasting) return { deny: 'ended', here: 'ended', there: 'widest' };
   // Some of the altered policies have ended, and their next versions close nothing then.
   if (!isAltered || (side === 'next' && own === 'closed')) return { deny: 'ended', here: 'widest', there: 'widest' };
   return { deny: own === 'ended' ? 'ended' : 'stand', here: own, there: 'widest' };

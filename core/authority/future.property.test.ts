@@ -77,9 +77,22 @@ interface Written {
   readonly author: string | undefined;
 }
 const written: fc.Arbitrary<Written> = fc.record({ spec, author });
+interface Rewritten {
+  readonly old: Written | null;
+  readonly next: Written | null;
+}
+/** A policy that is given another end, by its author or another one. */
+const renewed: fc.Arbitrary<Rewritten> = fc
+  .record({ old: written, expiresAt: fc.constantFrom(undefined, ...ENDS), by: fc.option(author) })
+  .map(({ old, expiresAt, by }) => {
+    const { expiresAt: _, ...rest } = old.spec;
+    const next = { ...rest, ...(expiresAt !== undefined && { expiresAt }) };
+    return { old, next: { spec: next, author: by === null ? old.author : by } };
+  });
+const rewritten = fc.oneof(renewed, fc.record({ old: fc.option(written), next: fc.option(written) }));
 const change = fc.record({
   common: fc.array(written, { maxLength: 5 }),
-  own: fc.array(fc.record({ old: fc.option(written), next: fc.option(written) }), { minLength: 1, maxLength: 3 }),
+  own: fc.array(rewritten, { minLength: 1, maxLength: 3 }),
   isClosed: fc.boolean(),
   hasWaiting: fc.boolean(),
   joins: fc.boolean(),

@@ -41,7 +41,7 @@ function unknownField(path: readonly PropertyKey[], known: readonly string[], su
 }
 
 function insteadOf(name: string, known: readonly string[], suggests: boolean): string {
-  const instead = FIELDS_OF_KUBERNETES.get(name);
+  const instead = SENT_IN_VAIN.get(name);
   if (instead !== undefined) return `: ${instead}.`;
   const [near] = suggests ? nearest(name.toLowerCase(), known, 1) : [];
   if (near !== undefined) return `: did you mean ${near}?`;
@@ -50,10 +50,11 @@ function insteadOf(name: string, known: readonly string[], suggests: boolean): s
   return `; there ${known.length === 1 ? 'is' : 'are'} ${known.slice(0, MAX_FIELDS_LISTED).join(SEPARATOR)}${more}.`;
 }
 
-/** Fields of a Kubernetes NetworkPolicy, and what to write instead. */
-const FIELDS_OF_KUBERNETES: ReadonlyMap<string, string> = new Map([
+/** Fields that callers know from elsewhere, as of a Kubernetes NetworkPolicy, and what to do instead. */
+const SENT_IN_VAIN: ReadonlyMap<string, string> = new Map([
   ['podSelector', 'write peerSelector'],
   ['policyTypes', 'a direction applies when its key, ingress or egress, is there'],
+  ['starts', 'an order begins once it is approved, so send it then'],
   ['namespaceSelector', 'a policy is about the peers of one workspace, so select them by labels'],
 ]);
 

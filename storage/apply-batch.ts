@@ -87,7 +87,7 @@ export function applyBatch<R extends Row>(
     written: new Map(),
     removed: new Map(),
   };
-  const { securityEvents = [], readSet, fence: _, decided: __, requireTimely, ...why } = context;
+  const { securityEvents = [], readSet, fence: _, decided: __, ordered: ___, requireTimely, ...why } = context;
   requireTimely?.();
   if (readSet) requireUnchanged(rows, workspace, readSet);
   const written = ops.flatMap((op) => apply(batch, op) ?? []);

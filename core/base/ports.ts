@@ -65,6 +65,8 @@ export interface CommitContext {
   readonly decided?: 'now' | 'earlier';
   /** Throws where its author may not make it now, as they alone can tell: asked once no approval is missing. Not stored. */
   readonly requireAtCommit?: () => void | Promise<void>;
+  /** The policies among its records that are written for orders, by name, and the id of who gave them. Not stored. */
+  readonly ordered?: { readonly by: string; readonly policies: readonly string[] };
   /** The revision at which its author found that the network stays light enough to compute with it. Not stored. */
   readonly weighedAt?: number;
   /** The lease of a writer that must still hold it. Not stored. */
@@ -117,6 +119,7 @@ export interface Commit
     | 'decided'
     | 'requireAtCommit'
     | 'weighedAt'
+    | 'ordered'
     | 'requireTimely'
     | 'fromReserve'
     | 'fence'

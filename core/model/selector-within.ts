@@ -2,6 +2,7 @@ import { lookUpById } from './find.ts';
 import type { Selector } from './policy.ts';
 import type { PeerRecord } from './resources.ts';
 import { selects } from './selector.ts';
+import { sameValue } from './value.ts';
 
 type Peers = ReadonlyMap<string, PeerRecord>;
 
@@ -10,6 +11,7 @@ type Peers = ReadonlyMap<string, PeerRecord>;
  * that `inner` lists, their present labels count: a person who changes these sees what stays open to the peers.
  */
 export function selectorWithin(inner: Selector, outer: Selector, peers: Peers): boolean {
+  if (sameValue(inner, outer)) return true;
   if (inner.peers?.every((id) => isHeld(id, outer, peers))) return true;
   if (outer.peers !== undefined) return false;
   const isLeftOut = (id: string) => inner.notPeers?.includes(id) || (inner.peers && !inner.peers.includes(id));

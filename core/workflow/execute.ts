@@ -94,10 +94,13 @@ async function executeChanges(services: Services, workspace: string, id: string,
     );
   }
   const author = spec.autoApprove && isAgentId(spec.requesterId) ? spec.requesterId : undefined;
-  const ops = assessment.ops.map((op) => withAuthor(op, author));
+  const { orders, edits = [], changes, requesterId: by } = spec;
+  const ordered = orders && { by, policies: changes.slice(edits.length).map(({ name }) => name) };
+  const ops = assessment.ops.map((op) => withAuthor(op, author, ordered));
   await moveTo(services, workflow, { state: 'executed' }, ops, requestId, {
     readSet: assessment.readSet,
     requireAtCommit,
+    ...(ordered && { ordered }),
   });
 }
 
@@ -115,7 +118,7 @@ async function moveTo(
   change: Partial<WorkflowStatus>,
   ops: readonly Op[],
   requestId: string,
-  readSet: Pick<CommitContext, 'readSet' | 'requireAtCommit'> = {},
+  more: Pick<CommitContext, 'readSet' | 'requireAtCommit' | 'ordered'> = {},
 ): Promise<void> {
   const { workspace, name, spec, status } = workflow;
   const context: CommitContext = {
@@ -123,7 +126,7 @@ async function moveTo(
     reason: `workflow ${name} ${change.state ?? ''}: ${spec.summary}`,
     requestId,
     approval: { workflowId: name, reviewedBy: status.reviewedBy ?? '' },
-    ...readSet,
+    ...more,
     ...(status.reviewedBy && { isApproved: true }),
   };
   await store.commit(workspace, [...ops, statusOp(workflow, change)], context);

@@ -29,6 +29,8 @@ export interface CompileContext {
   readonly joins: readonly JoinGrant[];
   /** True where a person gives them. */
   readonly isPersons: boolean;
+  /** Id of who gives the orders; without one, none of their policies is known. */
+  readonly owner?: string;
   readonly reachOf: ReachOf;
   /** Names of policies that no new one gets, beside those that there are. */
   readonly takenNames?: ReadonlySet<string>;
@@ -53,7 +55,7 @@ export interface CompiledOrders {
  * @throws MeshError `invalid_input` for an order of which nothing can be done, or that a DENY wins over
  */
 export function compileOrders(orders: readonly Order[], state: NetworkState, context: CompileContext): CompiledOrders {
-  const { now, joins, isPersons, reachOf, takenNames } = context;
+  const { now, joins, isPersons, owner, reachOf, takenNames } = context;
   const draft = new PolicyDraft(state, now, reachOf, takenNames);
   const notChanged: string[] = [];
   const already: string[] = [];
@@ -77,6 +79,7 @@ export function compileOrders(orders: readonly Order[], state: NetworkState, con
     idle.push(order.text);
     already.push(...regions.flatMap((region) => madeSoBy(region, judged(before), draft.reach(judged(before)))));
   }
+  if (owner !== undefined) draft.renew(owner);
   const changes = draft.changes();
   for (const change of changes) {
     const isTooLarge = 'spec' in change && !sentSpecSchema.safeParse(change.spec).success;

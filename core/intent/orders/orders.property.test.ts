@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { network, peer, policy, stateWith } from '../../../test/kits/records/records.ts';
 import { MeshError } from '../../base/errors.ts';
 import { type PolicySpec, type Protocol, policySpecSchema, type Selector } from '../../model/policy.ts';
-import type { PeerRecord } from '../../model/resources.ts';
+import type { PeerRecord, PolicyRecord } from '../../model/resources.ts';
+import { ORDERED_BY } from '../../model/written-by.ts';
 import { compile } from '../../reachability/engine.ts';
 import type { NetworkModel } from '../../reachability/model.ts';
 import { naiveVerdict } from '../../reachability/naive.testkit.ts';
@@ -163,10 +164,10 @@ function stateOf({
 
 // The oracle
 
-function modelWith(state: NetworkState, later: readonly PeerRecord[]): NetworkModel {
+function modelWith(state: NetworkState, later: readonly PeerRecord[], at = NOW): NetworkModel {
   const peers = new Map([...state.peers, ...later.map((one): [string, PeerRecord] => [one.name, one])]);
   const externals = Object.entries(OUTSIDE).map(([name, range]) => ({ name, range }));
-  return { ...modelOf({ ...state, peers }, NOW), externals };
+  return { ...modelOf({ ...state, peers }, at), externals };
 }
 
 const ALL = [...PEERS, ...LATER];
@@ -437,6 +438,47 @@ test('deny leaves nothing that a later ALLOW could open', { timeout: 900_000 }, 
     { numRuns: RUNS },
   );
   for (const count of Object.values(done)) expect(count).toBeGreaterThan(RUNS / 50);
+});
+
+const HOUR = 3_600_000;
+
+/** Returns a network after orders, whose new policies are known to be written for them. */
+function ordered(input: OrderInput[], state: NetworkState, owner: string): NetworkState {
+  const { after } = compileOrders(read(input, state), state, { ...CONTEXT, owner });
+  const policies = [...after.policies].map(([name, record]): [string, PolicyRecord] => {
+    const isNew = !state.policies.has(name);
+    return [name, isNew ? { ...record, annotations: { [ORDERED_BY]: owner } } : record];
+  });
+  return { ...after, policies: new Map(policies) };
+}
+
+test('an order that is repeated with a later end is as if it had been given with that end at first, in the same policies', {
+  timeout: 900_000,
+}, () => {
+  const done = { allow: 0, deny: 0, only: 0 };
+  fc.assert(
+    fc.property(scene, orderOf('allow', 'deny', 'only'), (made, order) => {
+      const state = stateOf(made);
+      const [shorter, longer] = [
+        { ...order, for: '2h' },
+        { ...order, for: '4h' },
+      ];
+      const once = tried(() => ordered([shorter], state, 'ada'));
+      if (!once || once.policies === state.policies || once.policies.size === state.policies.size) return;
+      const again = ordered([longer], once, 'ada');
+      const direct = ordered([longer], state, 'ada');
+      done[order.do as keyof typeof done] += 1;
+      expect([...again.policies.keys()].sort()).toEqual([...once.policies.keys()].sort());
+      const at = (of: NetworkState, hours: number) => [...connections(modelWith(of, LATER, NOW + hours * HOUR))].sort();
+      expect(at(again, 0)).toEqual(at(once, 0));
+      expect(at(again, 3)).toEqual(at(direct, 3));
+      expect(at(again, 5)).toEqual(at(state, 5));
+      const back = tried(() => compileOrders(read([shorter], again), again, { ...CONTEXT, owner: 'ada' }));
+      if (back) expect(back).toMatchObject({ already: expect.anything(), changes: [] });
+    }),
+    { numRuns: RUNS / 5 },
+  );
+  for (const count of Object.values(done)) expect(count).toBeGreaterThan(RUNS / 250);
 });
 
 test('remove takes back an allow that opened all that it is about', { timeout: 900_000 }, () => {

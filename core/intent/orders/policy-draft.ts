@@ -1,12 +1,14 @@
 import { formatInstant, hasEnded } from '../../base/time.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
 import { subtract } from '../../effect/port-spans.ts';
+import { lookUpById } from '../../model/find.ts';
 import type { PeerEntry, PolicySpec, Rule, Selector } from '../../model/policy.ts';
 import { DIRECTIONS, endOf, isolates, rulesOf } from '../../model/policy-match.ts';
 import { isOfAgent } from '../../model/presets.ts';
 import type { PolicyRecord } from '../../model/resources.ts';
 import { selectorWithin } from '../../model/selector-within.ts';
 import { sameValue } from '../../model/value.ts';
+import { ORDERED_BY, WRITTEN_BY } from '../../model/written-by.ts';
 import type { Reachability } from '../../reachability/reachability.ts';
 import type { NetworkState } from '../../state/state.ts';
 import { spansOfEntries } from './order-ports.ts';
@@ -101,17 +103,13 @@ export class PolicyDraft {
   /** Adds a policy of one rule: to one that this draft wrote for the same end, else a new one. */
   addRule(
     verb: string,
-    { group, endsAt }: IsolatedPart,
+    part: IsolatedPart,
     direction: Direction,
     action: PolicySpec['action'],
     rules: readonly RuleText[],
   ): void {
-    const head: PolicySpec = {
-      action,
-      peerSelector: group.selector,
-      ...(group.network !== undefined && { network: group.network }),
-      ...(endsAt !== Number.POSITIVE_INFINITY && { expiresAt: formatInstant(endsAt) }),
-    };
+    const { group } = part;
+    const head = headOf(part, action);
     const withoutRules = (spec: PolicySpec) => ({ ...spec, ingress: undefined, egress: undefined });
     const governsAlone = (spec: PolicySpec) =>
       DIRECTIONS.every((one) => (rulesOf(spec, one) !== undefined) === (one === direction));
@@ -125,6 +123,38 @@ export class PolicyDraft {
     const spec = withRules(head, direction, joinRules(rulesOfAll));
     const end = direction === 'ingress' ? 'to' : 'from';
     this.put(found?.record.name ?? this.freeName(`${verb}-${end}-${selectorName(group, this.#state)}`), spec);
+  }
+
+  /** Moves the end of a policy that earlier orders of the same owner wrote, in place of a new one that ends later beside it. */
+  renew(owner: string): void {
+    const isDelegated = lookUpById(this.#state.agents, owner)?.spec.parentRef !== undefined;
+    for (const { record, isOwn } of this.active()) {
+      if (!isOwn) continue;
+      const former = this.active().find(
+        ({ record: { name, spec, annotations } }) =>
+          this.#original.policies.get(name)?.spec === spec &&
+          annotations[ORDERED_BY] === owner &&
+          // What a person approved is theirs, and no person approves what a delegated agent may not do.
+          (!isDelegated || annotations[WRITTEN_BY] === owner) &&
+          endOf(spec) < endOf(record.spec) &&
+          sameValue(lasting(spec), lasting(record.spec)),
+      );
+      if (!former) continue;
+      this.delete(record.name);
+      this.put(former.record.name, record.spec);
+    }
+  }
+
+  /** Returns the policy in force that is what `addRule` would write anew but for its end, and of several the one that ends last. */
+  like(
+    part: IsolatedPart,
+    direction: Direction,
+    action: PolicySpec['action'],
+    rules: readonly RuleText[],
+  ): PolicyRecord | undefined {
+    const wanted = lasting(withRules(headOf(part, action), direction, joinRules(rules)));
+    const found = this.active().flatMap(({ record }) => (sameValue(lasting(record.spec), wanted) ? [record] : []));
+    return found.toSorted((a, b) => endOf(b.spec) - endOf(a.spec))[0];
   }
 
   freeName(wanted: string): string {
@@ -201,6 +231,19 @@ export class PolicyDraft {
     this.#policies = policies;
     this.#state = { ...this.#state, policies };
   }
+}
+
+function headOf({ group, endsAt }: IsolatedPart, action: PolicySpec['action']): PolicySpec {
+  return {
+    action,
+    peerSelector: group.selector,
+    ...(group.network !== undefined && { network: group.network }),
+    ...(endsAt !== Number.POSITIVE_INFINITY && { expiresAt: formatInstant(endsAt) }),
+  };
+}
+
+function lasting({ expiresAt: _, ...spec }: PolicySpec): PolicySpec {
+  return spec;
 }
 
 function covers(outer: IsolatedPart, inner: IsolatedPart, peers: NetworkState['peers']): boolean {

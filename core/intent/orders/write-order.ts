@@ -76,12 +76,13 @@ function only(order: ReadOrder, draft: PolicyDraft): void {
   for (const group of subject.groups.flatMap((one) => apart(one, draft, direction))) {
     const strange = others.groups.find(({ network }) => network !== undefined && network !== group.network);
     if (strange) throw refused(`${text}: name the network ${strange.network} on both sides.`);
-    const parts = draft.isolatedParts(group, direction);
+    const rule: RuleText = { peers: entriesOf(others, draft.state), ports: portEntriesOf(spans) };
+    const rest = otherPorts(spans);
+    const rules = [rule, ...(rest.length === 0 ? [] : [{ peers: [], ports: portEntriesOf(rest) }])];
+    const former = draft.like({ group, endsAt }, direction, 'ALLOW', rules);
+    const parts = draft.isolatedParts(group, direction, former?.name);
     if (parts.length === 0) {
-      const rule: RuleText = { peers: entriesOf(others, draft.state), ports: portEntriesOf(spans) };
-      const rest = otherPorts(spans);
-      const kept: RuleText[] = rest.length === 0 ? [] : [{ peers: [], ports: portEntriesOf(rest) }];
-      draft.addRule('only', { group, endsAt }, direction, 'ALLOW', [rule, ...kept]);
+      if (!former || endOf(former.spec) < endsAt) draft.addRule('only', { group, endsAt }, direction, 'ALLOW', rules);
     } else if (draft.isWhole(group, parts)) {
       if (endsAt !== Number.POSITIVE_INFINITY)
         throw refused(

@@ -175,7 +175,7 @@ async function assessOn(
   const told = [
     ...notes,
     ...notChanged,
-    ...endingTexts(changes, { before: state, after }, states),
+    ...endingTexts(changes, { before: state, after, now }, states),
     ...emptiedTexts(changes, state),
   ];
   const warnings = [...opens, ...beyondNamed, ...closes, ...told, ...others];

@@ -6,6 +6,7 @@ import { TEXT_LIMITS } from '../../base/text.ts';
 import type { ReservedRange } from '../../changes/change-checks.ts';
 import { type NetworkChange, planChanges } from '../../changes/changes.ts';
 import { brokenControls } from '../../compliance/flips.ts';
+import type { PolicyRecord } from '../../model/resources.ts';
 import { type WorkspaceSettings, workspaceById } from '../../model/workspaces.ts';
 import type { NetworkState } from '../../state/state.ts';
 import { type CompileContext, compileOrders } from '../orders/compile-orders.ts';
@@ -63,6 +64,7 @@ export async function writtenOrders(
     reserved: controlRanges(services.settings),
     joins,
     isPersons: !isAgentId(requester.id),
+    owner: requester.id,
     reachOf: (on) => services.states.reachability(on, now),
   });
   await refuseRestedOn(services, written.orders, { before: state, joins, settings: spec.settings, now });
@@ -92,12 +94,20 @@ export function writeOrders(input: OrderedInput, state: NetworkState, context: O
     changes: [...edits, ...changes],
     sentence: sentenceOf(orders, edits, hold),
     notes: [
+      ...(already ?? []).flatMap((name) => longerText(before.policies.get(name), orders) ?? []),
       ...(isAlready ? [] : idle.map((text) => `it is so already, so this order changes nothing: ${text}`)),
       ...(orders.some((order) => [order.from, order.to].flat().some(meansOutside)) ? [OUTSIDE_NOTE] : []),
     ],
     ...(isAlready && { already }),
     ...(undo && { undo }),
   };
+}
+
+/** Says of a policy that makes orders so for longer than they ask that it keeps its end. */
+function longerText(policy: PolicyRecord | undefined, orders: readonly Order[]): string | undefined {
+  const { expiresAt } = policy?.spec ?? {};
+  if (!policy || expiresAt === undefined || orders.some((order) => order.expiresAt === expiresAt)) return undefined;
+  return `${policy.name} makes it so until ${expiresAt} and keeps that end: to end it sooner, delete ${policy.name} and send the order with it`;
 }
 
 /** An order may not change what is written beside it. */

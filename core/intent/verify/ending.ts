@@ -1,5 +1,5 @@
 import type { NetworkChange } from '../../changes/changes.ts';
-import { effectOf } from '../../effect/effect.ts';
+import { type Effect, type EffectSide, effectOf } from '../../effect/effect.ts';
 import { namedTerms } from '../../effect/named-terms.ts';
 import { effectTexts } from '../../effect/rows.ts';
 import { lookUp } from '../../model/find.ts';
@@ -15,6 +15,8 @@ const MAX_NAMED = 3;
 interface Changed {
   readonly before: NetworkState;
   readonly after: NetworkState;
+  /** ms */
+  readonly now: number;
 }
 
 /** Policies that a change makes, with the spec that they had. */
@@ -26,12 +28,12 @@ function madePolicies(changes: readonly NetworkChange[], { policies }: Pick<Netw
 }
 
 /**
- * Returns sentences about each policy that is given an end: that the time which approval takes is a part of it, and what
- * opens again once it is over.
+ * Returns sentences about each policy that is given another end: what its old end would have closed or opened, that the time
+ * which approval takes is a part of the new one, and what opens again once it is over.
  */
 export function endingTexts(
   changes: readonly NetworkChange[],
-  { before, after }: Changed,
+  { before, after, now }: Changed,
   states: Pick<NetworkStates, 'reachability'>,
 ): string[] {
   const ending = madePolicies(changes, before).filter(
@@ -39,6 +41,7 @@ export function endingTexts(
   );
   const ends = [...new Set(ending.map(({ spec }) => endOf(spec)))].toSorted((a, b) => a - b);
   return [
+    ...renewalTexts(changes, { before, after, now }, states),
     ...ending.map(
       ({ name, spec }) =>
         `${name} ends at ${spec.expiresAt}, whenever it is approved: a later approval leaves less of its time`,
@@ -50,6 +53,34 @@ export function endingTexts(
   ];
 }
 
+/** Returns what policies whose end moves later keep open, or closed, beyond their old end. */
+function renewalTexts(
+  changes: readonly NetworkChange[],
+  { before, after, now }: Changed,
+  states: Pick<NetworkStates, 'reachability'>,
+): string[] {
+  const renewed = madePolicies(changes, before).filter(
+    ({ spec, old }) => old && endOf(old) > now && endOf(old) < endOf(spec),
+  );
+  const byOldEnd = Map.groupBy(renewed, ({ old }) => old?.expiresAt);
+  return [...byOldEnd].slice(0, MAX_ENDS).flatMap(([oldEnd, those]) => {
+    const policies = new Map(after.policies);
+    for (const { name, spec } of those) {
+      const record = lookUp(policies, name);
+      if (record) policies.set(record.name, { ...record, spec: { ...spec, expiresAt: oldEnd } });
+    }
+    const at = endOf({ expiresAt: oldEnd });
+    const effect = effectOf(states.reachability({ ...after, policies }, at), states.reachability(after, at));
+    const ends = [...new Set(those.map(({ spec }) => spec.expiresAt ?? 'it is deleted'))].join(', ');
+    const names = those.map(({ name }) => name);
+    return (['opened', 'closed'] as const).flatMap((side) => {
+      const whom = whomOf(effect, side, names, after);
+      const word = side === 'opened' ? 'open' : 'closed';
+      return whom === undefined ? [] : [`stays ${word} until ${ends}, and not just ${oldEnd}: ${whom}`];
+    });
+  });
+}
+
 /** Returns what opens at the instant at which policies end. */
 function opensAgain(
   names: readonly string[],
@@ -58,15 +89,25 @@ function opensAgain(
   states: Pick<NetworkStates, 'reachability'>,
 ): string | undefined {
   const effect = effectOf(states.reachability(after, end - 1), states.reachability(after, end));
-  const { rows, omittedRows } = effectTexts(effect, 'opened', after, {
+  const whom = whomOf(effect, 'opened', names, after);
+  return whom && `when ${names.slice(0, MAX_NAMED).join(', ')} ends, this opens again: ${whom}`;
+}
+
+/** Returns one side of an effect in words, those that policies name first; undefined where it is empty. */
+function whomOf(
+  effect: Effect,
+  side: EffectSide,
+  policies: readonly string[],
+  after: NetworkState,
+): string | undefined {
+  const { rows, omittedRows } = effectTexts(effect, side, after, {
     limit: MAX_NAMED,
     order: 'let in first',
-    named: namedTerms({ policies: names }, after, after),
+    named: namedTerms({ policies }, after, after),
   });
   if (rows.length === 0) return undefined;
   const whom = rows.map(({ from, to, ports }) => `${from} to ${to} on ${ports}`);
-  const more = omittedRows > 0 ? ` and ${omittedRows} more` : '';
-  return `when ${names.slice(0, MAX_NAMED).join(', ')} ends, this opens again: ${whom.join('; ')}${more}`;
+  return `${whom.join('; ')}${omittedRows > 0 ? ` and ${omittedRows} more` : ''}`;
 }
 
 /** Returns a sentence about each policy that loses its last rule and goes on isolating its peers. */

@@ -187,8 +187,8 @@ function entryText(entry: Entry): string {
   const all = [entry.changes, changes].flatMap((each) => (Array.isArray(each) ? each : []));
   const isMade = (kind: string, name: string) =>
     all.some((change) => change?.kind === kind && change.name === name && change.type === 'created');
-  const isRefused = type === 'event' && result === 'refused' && event !== 'refused';
   const said = reason ?? (typeof told === 'string' ? told : event.replaceAll(/[_.]/g, ' '));
+  const isRefused = type === 'event' && result === 'refused' && said !== 'refused';
   const details = [
     ...Object.entries(rest).map(([field, value]) => `${field} ${textOf(value)}`),
     ...(Array.isArray(changes) ? changes.filter((each) => typeof each === 'string') : []),

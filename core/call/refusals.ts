@@ -1,3 +1,4 @@
+import { lineText } from '../base/as-data.ts';
 import type { Caller } from '../base/caller.ts';
 import type { MeshError, ProblemCode } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
@@ -11,6 +12,7 @@ import type { CallRequest } from './invoke.ts';
 const COUNTED: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'unauthenticated',
   'forbidden',
+  'beyond_delegation',
   'password_change_required',
   'second_factor_required',
   'rate_limited',
@@ -19,6 +21,9 @@ const COUNTED: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
 /** Different refusals kept between two flushes; more are added up as one. */
 const MAX_COUNTED = 1_000;
 
+/** Characters of a reason that an entry keeps. */
+const MAX_REASON = 400;
+
 interface Refusal {
   readonly workspace: string;
   readonly event: SecurityEvent;
@@ -26,7 +31,10 @@ interface Refusal {
   count: number;
 }
 
-/** Counts refused calls by source, caller, operation and code, so that a flood leaves a handful of audit entries. */
+/**
+ * Counts refused calls by source, caller, operation and code, so that a flood leaves a handful of audit entries, each with the
+ * reason of its first refusal.
+ */
 export interface RefusalLog {
   count(operation: string, error: MeshError, request: CallRequest, caller: Caller): void;
   flush(): Promise<void>;
@@ -46,7 +54,7 @@ export function buildRefusalLog(
   }
 
   return {
-    count(operation, { code, cause }, { origin: from }, caller) {
+    count(operation, { code, cause, message }, { origin: from }, caller) {
       if (!COUNTED.has(code)) return;
       // A failed login is recorded on its own, with the account it was for, as long as the store takes it.
       if (operation === 'log_in' && code !== 'rate_limited' && !(cause instanceof StoreError)) return;
@@ -60,9 +68,10 @@ export function buildRefusalLog(
         known.count += 1;
         return;
       }
+      const reason = lineText(message).slice(0, MAX_REASON);
       const event: SecurityEvent = full
         ? { type: 'refused', actor: 'anonymous', result: 'refused', detail: { operation: 'more' } }
-        : { type: 'refused', actor, result: 'refused', origin, detail: { operation, code } };
+        : { type: 'refused', actor, result: 'refused', origin, detail: { operation, code, reason } };
       counted.set(key, { workspace: full ? SYSTEM_WORKSPACE : workspace, event, from: clock.now(), count: 1 });
     },
 

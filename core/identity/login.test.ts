@@ -92,6 +92,7 @@ describe('logging in', () => {
       actor: 'user:admin',
       result: 'refused',
       origin: REMOTE,
+      detail: { reason: 'The user name or the password is wrong.' },
       requestId: expect.stringMatching(/^r_/),
     };
     expect(await kit.events()).toEqual([
@@ -101,7 +102,13 @@ describe('logging in', () => {
         actor: 'anonymous',
         result: 'refused',
         origin: REMOTE,
-        detail: { operation: 'log_in', code: 'rate_limited', count: 4, seconds: 0 },
+        detail: {
+          operation: 'log_in',
+          code: 'rate_limited',
+          reason: 'Too many failed logins: try again in 60 seconds.',
+          count: 4,
+          seconds: 0,
+        },
       },
     ]);
   });

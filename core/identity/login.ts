@@ -64,7 +64,7 @@ export async function logIn(login: Login, context: LoginContext): Promise<Logged
       actor: account ? `user:${account.name}` : 'anonymous',
       result: refusal ? 'refused' : 'ok',
       origin: plainAddress(origin),
-      ...(detail && { detail }),
+      ...((refusal || detail) && { detail: { ...(refusal && { reason: refusal.message }), ...detail } }),
     };
     if (refusal || !account) {
       const isIncomplete = refusal?.code === 'otp_required' && login.otp === undefined;

@@ -107,8 +107,8 @@ describe('signing in with a second factor', () => {
     expect(await kit.login('admin', ADMIN_PASSWORD, REMOTE, kit.code())).toEqual(expect.any(String));
     const logins = (await kit.events()).filter(({ type }) => type === 'login');
     expect(logins.map(({ result, detail }) => [result, detail])).toEqual([
-      ['refused', undefined],
-      ['refused', undefined],
+      ['refused', { reason: 'The user name or the password is wrong.' }],
+      ['refused', { reason: 'The user name or the password is wrong.' }],
       ['refused', { reason: 'no code' }],
       ['ok', { secondFactor: 'code' }],
     ]);

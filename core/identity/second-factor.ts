@@ -188,6 +188,7 @@ async function proveCode(
       actor: `user:${account.name}`,
       result: 'refused',
       origin: plainAddress(origin),
+      detail: { reason: 'wrong code' },
     } as const;
     const events = [refused, ...lockEvents(attempt, account.name, origin)].map((event) => ({ ...event, requestId }));
     await context.services.store.record(SYSTEM_WORKSPACE, events);

@@ -36,6 +36,22 @@ describe('a delegated agent that may write', () => {
     await expect(as('update_policy', { id: 'mine', spec: everyone('web') })).rejects.toMatchObject(BEYOND);
   });
 
+  it('leaves an entry of what it tried in vain, with a bounded reason', async () => {
+    const { scene, as } = await writer();
+    await using _ = scene;
+    await expect(as('create_policy', { name: 'more', spec: everyone('web') })).rejects.toMatchObject(BEYOND);
+    await scene.kit.gate.flushRefusals();
+    const [{ event } = {}] = await scene.kit.services.store.audit(scene.workspace, { type: 'event', limit: 1 });
+    expect(event).toMatchObject({
+      actor: 'agent:child',
+      detail: {
+        operation: 'create_policy',
+        code: 'beyond_delegation',
+        reason: expect.stringMatching(/^This is beyond what the agent child was delegated: .{0,350}$/),
+      },
+    });
+  });
+
   it('does not open what it may not reach, and hears which connections that would be', async () => {
     const { scene, as } = await writer();
     await using _ = scene;

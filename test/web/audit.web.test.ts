@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser)('the audit log on the dashboard', () => {
     await page.getByRole('link', { name: /created MeshPolicy second/ }).focus();
     await page.keyboard.press('Enter');
     const entry = page.getByRole('article', { name: /^Entry \d+/ });
-    await entry.getByText('user:admin', { exact: true }).waitFor();
+    await entry.getByText('admin', { exact: true }).waitFor();
     await entry.getByText(/It is in the log of \d+ entries, which is signed/).waitFor();
     await entry.getByText('The whole entry').click();
     expect(JSON.parse((await entry.locator('pre').textContent()) ?? '')).toMatchObject({ actor: 'user:admin' });
@@ -107,6 +107,25 @@ describe.skipIf(!hasBrowser)('the audit log on the dashboard', () => {
     await page.getByText('100 entries shown.').waitFor();
     expect(page.url()).toContain('system=1');
     await page.getByRole('link', { name: 'presence' }).first().waitFor();
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('a refused call says in its row and on its page who tried what, how often, and why it was refused', async () => {
+    const reason = 'This needs the scope network:write, which you do not hold in this workspace.';
+    const detail = { operation: 'create_policy', code: 'forbidden', reason, count: 3, seconds: 40 };
+    const refused = { type: 'refused', actor: 'user:vera', result: 'refused', origin: '192.0.2.7', detail } as const;
+    await harness.plane.services.store.record(workspace, [refused]);
+    await using dashboard = await open('prod/audit?actor=user%3Avera');
+    const { page } = dashboard;
+    await page
+      .getByRole('row', { name: /vera create policy refused 3 times: This needs the scope .* refused$/ })
+      .waitFor();
+    await page.getByRole('link', { name: /^create policy refused/ }).click();
+    const entry = page.getByRole('article', { name: /^Entry \d+/ });
+    await entry.getByText(reason, { exact: true }).waitFor();
+    expect(await entry.getByRole('definition').allTextContents()).toEqual(
+      expect.arrayContaining(['vera', 'create policy refused 3 times', reason, '192.0.2.7']),
+    );
     expect(dashboard.complaints).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { formatInstant } from '../../core/base/time.ts';
 import { buildHistoryKit } from '../../test/kits/plane/history-kit.ts';
-import { ADMIN_PASSWORD, buildIdentityKit } from '../../test/kits/plane/identity-kit.ts';
+import { ADMIN_PASSWORD, buildIdentityKit, buildPeopleKit } from '../../test/kits/plane/identity-kit.ts';
 
 const NOON = Date.UTC(2026, 0, 5, 12);
 const DENY = { action: 'DENY', peerSelector: {} };
@@ -196,6 +196,22 @@ test('who changed a setting, an account, a member or a token, and from what to w
     ]),
   );
   expect(own.all + installation.all).not.toMatch(/assword 1|argon2|eyJ/);
+});
+
+test('a refused call is listed with who tried what, how often, and why it was refused', async () => {
+  await using kit = await buildPeopleKit();
+  for (let call = 0; call < 2; call += 1) {
+    await expect(kit.vic('create_policy', { name: 'open', spec: DENY })).rejects.toMatchObject({ code: 'forbidden' });
+  }
+  await kit.gate.flushRefusals();
+  const { items } = await kit.ada('list_audit', { type: 'event', limit: 1 });
+  expect(items[0]).toMatchObject({
+    actor: 'user:vic',
+    event: 'refused',
+    result: 'refused',
+    reason: expect.stringContaining('network:write'),
+    detail: { operation: 'create_policy', code: 'forbidden', count: 2 },
+  });
 });
 
 test('a filter by kind or name finds events that tell changes of such records', async () => {

@@ -20,9 +20,9 @@ const auditEntrySchema = z.strictObject({
   type: z.enum(['commit', 'event']),
   actor: z.string(),
   requestId: z.string().nullable(),
+  reason: z.string().optional().describe('Why it was written; of a refusal, why it was refused'),
   /** The fields of a commit. */
   revision: z.int().optional(),
-  reason: z.string().optional(),
   direct: z.boolean().optional().describe('Written by an operator without an approval workflow'),
   approval: z.strictObject({ workflowId: z.string(), reviewedBy: z.string() }).optional(),
   changes: z
@@ -122,8 +122,16 @@ function auditEntryView({ seq, at, type, actor, commit, event }: AuditEntry): z.
   }
   if (!event) return base;
   const { type: name, result, origin, detail } = event;
+  const { reason } = detail ?? {};
   const told = definedOf({ origin, detail: detail && { ...detail } });
-  return { ...base, event: name, result, ...told, ...fieldsIn(detail?.['changes']) };
+  return {
+    ...base,
+    event: name,
+    result,
+    ...(typeof reason === 'string' && { reason }),
+    ...told,
+    ...fieldsIn(detail?.['changes']),
+  };
 }
 
 const withFields = z.array(

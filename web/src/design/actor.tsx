@@ -6,6 +6,7 @@ const KINDS: Readonly<Record<string, readonly [icon: IconName, before: string]>>
   agent: ['bot', 'agent '],
   system: ['settings', 'Mesh: '],
   token: ['laptop', 'join token '],
+  device: ['laptop', 'device '],
 };
 
 /** Returns `admin` for `user:admin`, and `agent ops` for `agent:ops`. */
@@ -27,7 +28,7 @@ export function Actor({ actor }: { actor: string }) {
   const [kind = ''] = actor.split(':');
   const [icon] = (Object.hasOwn(KINDS, kind) && KINDS[kind]) || (['laptop'] as const);
   return (
-    <span class="actor" title={actor}>
+    <span class="actor" title={actorText(actor)}>
       <Icon name={icon} /> <span class="break">{actorText(actor)}</span>
     </span>
   );

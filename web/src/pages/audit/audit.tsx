@@ -11,7 +11,7 @@ import { PAGE_NAMES } from '../names.ts';
 import './audit.css';
 import { Checkpoint } from './checkpoint.tsx';
 import { Entry } from './entry.tsx';
-import { ApprovalOf, entriesText, whatOf } from './entry-words.tsx';
+import { entriesText, ResultOf, whatOf } from './entry-words.tsx';
 import { Export } from './export.tsx';
 import { type AuditEntry, auditQuery, logHeader, showsSystem } from './filter.ts';
 import { Filters } from './filters.tsx';
@@ -37,7 +37,7 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
     ),
     isWide: true,
   },
-  { name: 'Approval', cell: (entry) => <ApprovalOf entry={entry} />, isMinor: true },
+  { name: 'Result', cell: (entry) => <ResultOf entry={entry} />, isMinor: true },
 ];
 
 /** The log with its filters; `#/…/audit/<seq>` shows one entry whole. */

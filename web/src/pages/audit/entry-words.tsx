@@ -1,3 +1,4 @@
+import { actorText } from '../../design/actor.tsx';
 import { Chip } from '../../design/chip.tsx';
 import type { AuditEntry } from './filter.ts';
 
@@ -10,18 +11,35 @@ export function entriesText(count: number): string {
 
 /** Nobody reviewed what the settings of the workspace approve by themselves. */
 export function approvedBy(reviewer: string): string {
-  return reviewer === '' ? 'approved by itself' : `reviewed by ${reviewer}`;
+  return reviewer === '' ? 'approved by itself' : `reviewed by ${actorText(reviewer)}`;
 }
 
-/** What an entry is about, in words. */
-export function whatOf({ event, reason = '', changes = [] }: AuditEntry): string {
-  if (event) return event.replaceAll('_', ' ');
+/** What an entry is about and why, in words. */
+export function whatOf(entry: AuditEntry): string {
+  const { event, changes = [] } = entry;
+  if (event) return sentenceOf(eventText(entry), whyOf(entry));
   const named = changes.slice(0, NAMED).map(({ type, kind, name }) => `${type} ${kind} ${name}`);
   const more = changes.length > NAMED ? `and ${changes.length - NAMED} more` : '';
-  return [reason, named.join(', '), more].filter((text) => text !== '').join(': ');
+  return sentenceOf(whyOf(entry), named.join(', '), more);
 }
 
-export function ApprovalOf({ entry: { approval, direct, result } }: { entry: AuditEntry }) {
+/** An event in words; of a refusal, which call was refused and how often. */
+export function eventText({ event = '', detail: { operation, count } = {} }: AuditEntry): string {
+  if (event !== 'refused') return event.replaceAll('_', ' ');
+  const call = operation === 'more' || typeof operation !== 'string' ? 'other calls' : operation.replaceAll('_', ' ');
+  const times = typeof count === 'number' && count > 1 ? ` ${count.toLocaleString('en')} times` : '';
+  return `${call} refused${times}`;
+}
+
+/** Refusals of earlier versions have their code alone. */
+export function whyOf({ reason, detail: { code } = {} }: AuditEntry): string {
+  return reason ?? (typeof code === 'string' ? code.replaceAll('_', ' ') : '');
+}
+
+const sentenceOf = (...parts: readonly string[]) => parts.filter((text) => text !== '').join(': ');
+
+/** Whether an entry was refused, or who let it be written. */
+export function ResultOf({ entry: { approval, direct, result } }: { entry: AuditEntry }) {
   if (result === 'refused') return <Chip tone="danger">✕ refused</Chip>;
   if (approval) return <Chip tone="ok">● {approvedBy(approval.reviewedBy)}</Chip>;
   if (direct) {

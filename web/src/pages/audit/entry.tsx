@@ -1,13 +1,14 @@
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import { Problem } from '../../api/problem.ts';
+import { Actor } from '../../design/actor.tsx';
 import { Chip } from '../../design/chip.tsx';
 import { linkTo } from '../../route/route.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
-import { ApprovalOf, approvedBy, entriesText } from './entry-words.tsx';
+import { approvedBy, entriesText, eventText, ResultOf, whyOf } from './entry-words.tsx';
 import { type AuditEntry, isInstallation, logHeader } from './filter.ts';
 
 /** One entry with all that it holds, and the proof that it is in the signed log. */
@@ -17,13 +18,14 @@ export function Entry({ seq, closeTo }: { seq: string; closeTo: string }) {
 }
 
 function EntryView({ entry, closeTo }: { entry: AuditEntry; closeTo: string }) {
-  const { at, actor, reason, revision, requestId, event, origin, result, approval, changes = [], detail } = entry;
+  const { at, actor, revision, requestId, origin, result, approval, changes = [], detail } = entry;
+  const details = Object.entries(detail ?? {}).filter(([name]) => name !== 'reason');
   const text = JSON.stringify(entry, null, 2);
   return (
     <article class="panel stack" aria-label={`Entry ${entry.seq}`}>
       <div class="row">
         <h2>Entry {entry.seq}</h2>
-        <ApprovalOf entry={entry} />
+        <ResultOf entry={entry} />
         <a class="push" href={closeTo}>
           Close
         </a>
@@ -31,10 +33,10 @@ function EntryView({ entry, closeTo }: { entry: AuditEntry; closeTo: string }) {
       <Facts
         facts={[
           ['When', <Time key="at" at={at} />],
-          ['Who', actor],
-          ['What', event],
-          ['Why', reason],
-          ['Result', result && (result === 'ok' ? 'ok' : 'refused')],
+          ['Who', <Actor key="actor" actor={actor} />],
+          ['What', eventText(entry)],
+          [result === 'refused' ? 'Refused because' : 'Why', whyOf(entry)],
+          ['Result', result],
           ['From address', origin],
           ['Revision', revision],
           ['Reviewed by', approval && approvedBy(approval.reviewedBy)],
@@ -59,14 +61,11 @@ function EntryView({ entry, closeTo }: { entry: AuditEntry; closeTo: string }) {
           </ul>
         </section>
       )}
-      {detail && (
+      {details.length > 0 && (
         <section class="stack-small">
           <h3>Detail</h3>
           <Facts
-            facts={Object.entries(detail).map(([name, value]) => [
-              name,
-              typeof value === 'string' ? value : JSON.stringify(value),
-            ])}
+            facts={details.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)])}
           />
         </section>
       )}

@@ -232,6 +232,41 @@ describe.skipIf(!hasBrowser)('Peers on the dashboard', () => {
     expect(dashboard.complaints).toEqual([]);
   });
 
+  test('a peer that is deleted or renamed while its page is open, or before, says when and by whom, with its history', async () => {
+    const before = new Date().toISOString();
+    const { api, own } = network;
+    const rename = (from: string, name: string) => api('PATCH', `/api/v1/peers/${from}`, { ...own, body: { name } });
+    // A peer is found by its host name too, whatever it was renamed to.
+    await joinDevice(network, own, 'its-host', { role: 'old' });
+    await rename('its-host', 'lost-box');
+    await using dashboard = await openAs('admin', 'prod/peers/lost-box');
+    const { page } = dashboard;
+    const card = (name: string) => page.getByRole('article', { name });
+    await card('lost-box').getByText('Public key').waitFor();
+    await rename('lost-box', 'found-box');
+    const went = (name: string, how: RegExp) => card(name).getByRole('status').filter({ hasText: how }).waitFor();
+    await went('lost-box', /^Renamed .+ to found-box *by +admin/);
+    await card('lost-box').getByRole('link', { name: 'found-box' }).click();
+    await card('found-box').getByText('Public key').waitFor();
+    await api('DELETE', '/api/v1/peers/found-box', own);
+    await went('found-box', /^Deleted .+ by +admin/);
+    expect(await card('found-box').getByRole('button').count()).toBe(0);
+    await card('found-box').getByRole('region', { name: 'History' }).getByText('peer found-box deleted').waitFor();
+    await card('found-box').getByRole('link', { name: 'View in Audit' }).waitFor();
+    await dashboard.go(`prod/peers/found-box?at=${new Date().toISOString()}`);
+    await went('found-box', /^Deleted .+ by +admin/);
+    await dashboard.go(`prod/peers/found-box?at=${before}`);
+    await page.getByRole('alert').filter({ hasText: 'found-box did not exist then.' }).waitFor();
+    expect(dashboard.complaints).toEqual([]);
+
+    await using viewers = await openAs('vera', 'prod/peers/found-box');
+    await viewers.page
+      .getByRole('status')
+      .filter({ hasText: /^Deleted .+ by +admin/ })
+      .waitFor();
+    expect(viewers.complaints).toEqual([]);
+  });
+
   test('a viewer reads all of it and finds nothing to change it with; an empty list says the next step', async () => {
     await using dashboard = await openAs('vera', 'prod/peers/web-1');
     const card = dashboard.page.getByRole('article', { name: 'web-1' });

@@ -21,6 +21,7 @@ import { chosenTab, Tabs } from '../../ui/tabs.tsx';
 import { Time } from '../../ui/time.tsx';
 import { PeerAccess } from './access.tsx';
 import { AdoptPeer } from './adopt-peer.tsx';
+import { GonePeer } from './gone-peer.tsx';
 import { factsOf, withShownLabels } from './peer-fields.tsx';
 import { PeerHistory } from './peer-history.tsx';
 import { PeerState } from './peer-state.tsx';
@@ -28,6 +29,9 @@ import { PeerState } from './peer-state.tsx';
 /** A device: its fields and paths, its access, its history, and the actions on it. */
 export function PeerDetails({ name, closeTo = 'peers' }: { name: string; closeTo?: string }) {
   const loaded = useLoaded(() => readPeer(name, queryPart('at')));
+  useSignalEffect(() => askEdition(true));
+  const { problem } = loaded.value;
+  if (problem?.code === 'not_found') return <GonePeer name={name} problem={problem} closeTo={closeTo} />;
   return <ReadResult of={loaded.value}>{(peer) => <Details peer={peer} closeTo={closeTo} />}</ReadResult>;
 }
 
@@ -43,7 +47,6 @@ function Details({ peer, closeTo }: { peer: Peer; closeTo: string }) {
   const now = isPast ? [OVERVIEW] : isPending ? [ACCESS, OVERVIEW] : [OVERVIEW, ACCESS];
   const hasHistory = !isPending && holds('snapshots:read') && edition.value === 'pro';
   const tabs = hasHistory ? [...now, HISTORY] : now;
-  useSignalEffect(() => askEdition(true));
   const tab = chosenTab('tab', tabs);
   return (
     <article class="panel stack" aria-label={peer.name}>

@@ -435,6 +435,8 @@ describe.skipIf(!hasBrowser)('changes by intent on the dashboard', () => {
     await expect.poll(() => model.open()).toBe(0);
     await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
     expect(await page.getByRole('alert').count()).toBe(0);
+    // Nothing that did not end has the mark of what is done.
+    expect(await stages.getByRole('listitem').last().textContent()).toMatch(/^– Asking a model.*: stopped$/);
     expect(dashboard.complaints).toEqual([]);
   });
 

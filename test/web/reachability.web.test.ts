@@ -68,6 +68,9 @@ describe.skipIf(!hasBrowser)('reachability on the dashboard', () => {
     await answer.getByRole('button', { name: 'Plan this change' }).click();
     await page.getByRole('heading', { name: 'New change' }).waitFor();
     await page.getByText('The effect matches what is listed below.').waitFor();
+    await page.getByText('Mesh, as a suggestion of Reachability').waitFor();
+    await page.getByRole('list', { name: 'Demands' }).getByText('api-1').waitFor();
+    await page.getByRole('list', { name: 'Planning' }).getByText('Computing: done').waitFor();
     await page.getByRole('heading', { name: /^Opens TCP 8080 from api-1 to web-1; closes nothing/ }).waitFor();
     await page.getByRole('button', { name: 'Send for approval', exact: true }).waitFor();
     expect(dashboard.complaints).toEqual([]);

@@ -92,7 +92,7 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
     const opens = change.getByRole('region', { name: 'Opens' });
     await opens.getByText('role=web (2 peers)').click();
     await opens.getByText(/web-2 →\s*to orders-db/).waitFor();
-    const checks = change.getByRole('region', { name: 'Checks' });
+    const checks = change.getByRole('region', { name: 'Assertions and controls' });
     await checks.getByText('2 of 2 assertions hold after it').waitFor();
     await checks.getByRole('link', { name: 'no-ssh' }).waitFor();
     expect(await checks.getByRole('link', { name: 'db-never-to-web' }).count()).toBe(0);
@@ -221,7 +221,10 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
     const { page, change } = dashboard;
     await change.getByText('This change cannot be approved as it is now').waitFor();
     await change.getByText('The change would break the assertion shut').waitFor();
-    await change.getByRole('region', { name: 'Checks' }).getByText('2 of 3 assertions hold after it').waitFor();
+    await change
+      .getByRole('region', { name: 'Assertions and controls' })
+      .getByText('2 of 3 assertions hold after it')
+      .waitFor();
     expect(await page.getByRole('button', { name: /^Approve: / }).isDisabled()).toBe(true);
     await change.getByRole('link', { name: 'Plan it again' }).click();
     await page.getByRole('heading', { name: 'New change' }).waitFor();
@@ -238,7 +241,10 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
     ];
     await using dashboard = await openAs('olga', 'prod/review');
     const { page, change } = dashboard;
-    await page.getByText('Pick a change on the left').waitFor();
+    // The first one is chosen by itself; Escape leads back to the list, where nothing is.
+    await page.getByRole('button', { name: /^Approve: / }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByText('Choose a request on the left, or press j.').waitFor();
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keys' }).getByText('go to Request changes').waitFor();
     await page.keyboard.press('Escape');
@@ -338,12 +344,58 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
     expect(dashboard.complaints).toEqual([]);
   });
 
+  test('on a phone Review opens with its list, and where nothing waits a button plans a change', async () => {
+    const id = await scene.ask(scene.agent, 'let web-1 reach orders-db on port 82');
+    await using dashboard = await openDashboard(browser, scene.harness, { width: 390 });
+    const { page } = dashboard;
+    await dashboard.go('prod/review');
+    await dashboard.signIn('olga', PASSWORD);
+    const queued = page.getByRole('navigation', { name: 'Waiting for a decision' }).getByRole('listitem');
+    await queued.first().waitFor();
+    expect(page.url()).toMatch(/#\/prod\/review$/);
+    expect(await page.getByRole('article').count()).toBe(0);
+    await scene.harness.api('POST', `/api/v1/workflows/${id}/reject`, { ...scene.own, body: {} });
+
+    await using fresh = await startHarness();
+    await fresh.workspace();
+    await ownPassword(fresh);
+    await using empty = await openDashboard(browser, fresh);
+    await empty.go('prod/review');
+    await empty.signIn('admin', PASSWORD);
+    await empty.page.getByText('Nothing waits for a decision. Choose a decided change').waitFor();
+    const plan = empty.page.getByRole('link', { name: 'Plan a change', exact: true });
+    await plan.and(empty.page.locator('.button')).click();
+    await empty.page.getByRole('heading', { name: 'New change' }).waitFor();
+    expect([...dashboard.complaints, ...empty.complaints]).toEqual([]);
+  });
+
+  test('while the effect is computed, nothing on the page says that it was checked', async () => {
+    const id = await scene.ask(scene.agent, 'let web-1 reach orders-db on port 83');
+    await using dashboard = await openDashboard(browser, scene.harness);
+    const { page } = dashboard;
+    const computed = Promise.withResolvers<void>();
+    await page.route('**/redraw', async (route) => {
+      await computed.promise;
+      await route.continue();
+    });
+    await dashboard.go(`prod/review/${id}`);
+    await dashboard.signIn('olga', PASSWORD);
+    const change = page.getByRole('article');
+    await change.getByText('Computing the effect on the network as it is now').waitFor();
+    await change.getByText('Details').waitFor();
+    expect(await change.getByText('✓').count()).toBe(0);
+    computed.resolve();
+    await change.getByText('✓ matches').waitFor();
+    expect(dashboard.complaints).toEqual([]);
+    await scene.harness.api('POST', `/api/v1/workflows/${id}/reject`, { ...scene.own, body: {} });
+  });
+
   test('a viewer reads all of it and is told why they decide nothing', async () => {
     const id = await scene.ask(scene.agent, 'let web-1 reach orders-db on port 81');
     await using dashboard = await openAs('vera', `prod/review/${id}`);
     const { page, change } = dashboard;
     await change.getByText('that needs workflows:approve').waitFor();
-    await change.getByRole('region', { name: 'Checks' }).waitFor();
+    await change.getByRole('region', { name: 'Assertions and controls' }).waitFor();
     expect(await page.getByRole('button', { name: /^Approve|Reject|Request changes/ }).count()).toBe(0);
     expect(dashboard.complaints).toEqual([]);
   });
@@ -359,7 +411,7 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
     await dashboard.go(`prod/review/${id}`);
     await dashboard.signIn('olga', PASSWORD);
     const { page } = dashboard;
-    await page.getByRole('region', { name: 'Checks' }).waitFor();
+    await page.getByRole('region', { name: 'Assertions and controls' }).waitFor();
     await page.evaluate(`for (const each of document.querySelectorAll('article details')) each.open = true`);
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole('img', { name: /^Opens:/ }).waitFor();

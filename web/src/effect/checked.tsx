@@ -21,11 +21,12 @@ const BESIDE_ORDERS: Record<Plan['check'], string> = {
   differs: 'The sentence says something else than the orders.',
 };
 
+/** Who read the sentence; who wrote orders or sent finished changes, which may be of a tool or a suggestion. */
 const READERS = {
-  language: 'the language reader',
-  agent: 'an agent or program',
-  model: 'a language model',
-  person: 'a person',
+  language: ['Read by', 'the built-in reader'],
+  model: ['Read by', 'a language model'],
+  agent: ['Sent by', 'an agent or program'],
+  person: ['Sent by', 'a person'],
 } as const;
 
 interface Read {
@@ -34,12 +35,12 @@ interface Read {
   readonly orders?: readonly Order[] | undefined;
 }
 
-/** Returns the reader of an intent, with its statement where no orders say it; the writer of what was not read. */
+/** Returns the reader of an intent, with its statement where no orders say it; the sender of what was not read. */
 export function readByFact({ read_by: by, reading, orders }: Read): Fact {
-  const label = by === 'person' || by === 'agent' ? 'Written by' : 'Read by';
-  if (by === null) return [label, undefined];
-  const { [by]: reader } = READERS;
-  return [label, reading === null || orders ? reader : `${reader}: ${reading}`];
+  if (by === null) return ['Read by', undefined];
+  const [label, reader] = READERS[by];
+  if (reading === null || orders) return [label, reader];
+  return [label, label === 'Sent by' ? `${reader}, as finished changes: ${reading}` : `${reader}: ${reading}`];
 }
 
 interface CheckedProps {
@@ -69,8 +70,8 @@ export function Checked({ of: { check, expectations_hold: hold, orders }, object
         hold !== null && (
           <p>
             {hold
-              ? "The caller's expectations hold. They say nothing about the intent."
-              : "The caller's expectations do not hold."}
+              ? 'The result meets the demands that came with the changes.'
+              : 'The result does not meet the demands that came with the changes.'}
           </p>
         )
       )}

@@ -1,6 +1,6 @@
 import { useSignal, useSignalEffect } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { Order, TypedChange } from '../../api/types.ts';
+import type { Order, PlanRequest, TypedChange } from '../../api/types.ts';
 import { handedChanges } from '../../effect/handed-changes.ts';
 import { route, setQuery } from '../../route/route.ts';
 import { useDraft } from '../../ui/draft.ts';
@@ -50,6 +50,8 @@ export default function Change() {
     const orders = rows.peek() === drafted.current ? [] : rows.peek();
     return typed === '' && orders.length === 0 ? undefined : { intent: typed, link: link.current, rows: orders };
   });
+  /** What Mesh suggested on another page, where that was planned. */
+  const suggestion = useRef<PlanRequest>(undefined);
   const history = useSignal<readonly string[]>([]);
   const planning = usePlanning();
   const { isPlanning, problem, planned, stages } = planning;
@@ -111,6 +113,7 @@ export default function Change() {
     const handed = handedChanges.peek();
     handedChanges.value = undefined;
     if (!handed || isPast) return;
+    suggestion.current = handed;
     rows.value = [];
     intent.value = handed.intent ?? '';
     setQuery({ intent: intent.value });
@@ -136,6 +139,7 @@ export default function Change() {
     else submit();
   };
   const hasRows = rows.value.length > 0;
+  const lastEnd = isPlanning.value ? 'now' : problem.value ? 'failed' : planned.value ? 'done' : 'stopped';
   const examples = vocabulary.value.value?.examples ?? [];
   const isMarked = hasRows && problem.value !== undefined && faults.value.size > 0;
   return (
@@ -209,7 +213,7 @@ export default function Change() {
           <span class="dim small push">Ctrl+Enter to preview. Nothing is applied.</span>
         </div>
       </form>
-      <Stages stages={stages.value} isPlanning={isPlanning.value} hasFailed={problem.value !== undefined} />
+      <Stages stages={stages.value} last={lastEnd} />
       {problem.value?.code === 'intent_not_understood' ? (
         <NotUnderstood problem={problem.value} hasDraft={hasRows} plan={plan} />
       ) : isMarked ? (
@@ -223,6 +227,7 @@ export default function Change() {
         <PlanView
           key={planned.value.plan.plan_id}
           planned={planned.value}
+          isSuggested={planned.value.asked === suggestion.current}
           again={again}
           applied={() => {
             intent.value = '';

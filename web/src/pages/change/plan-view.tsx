@@ -24,6 +24,8 @@ import { typedChanges } from './typed-changes.ts';
 
 interface PlanViewProps {
   readonly planned: Planned;
+  /** True where Mesh wrote the changes itself, to open a connection that Reachability was asked about. */
+  readonly isSuggested: boolean;
   readonly again: () => void;
   /** It was put forward. */
   readonly applied: () => void;
@@ -33,7 +35,8 @@ interface PlanViewProps {
 }
 
 /** A plan: its orders, its effect, and the ways on: change it, or put it forward. */
-export function PlanView({ planned: { asked, plan }, again, applied, planChanges, editOrders }: PlanViewProps) {
+export function PlanView({ planned, isSuggested, again, applied, planChanges, editOrders }: PlanViewProps) {
+  const { asked, plan } = planned;
   const isEditing = useSignal(false);
   const { summary, orders, warnings, questions, changes, effect } = plan;
   const isAlready = plan.already === true;
@@ -44,7 +47,11 @@ export function PlanView({ planned: { asked, plan }, again, applied, planChanges
       {isAlready && <Already madeBy={plan.made_so_by ?? []} />}
       <Facts
         facts={[
-          readByFact(plan),
+          isSuggested ? ['Written by', 'Mesh, as a suggestion of Reachability'] : readByFact(plan),
+          [
+            'Must hold after it',
+            isSuggested && asked.hold && <OrderList key="h" orders={asked.hold} label="Demands" />,
+          ],
           ['Check', <Checked key="v" of={plan} objections={plan.unmet} isQuoted={asked.intent !== undefined} />],
           ['Risk', !isAlready && <RiskWhy key="r" plan={plan} />],
           ['Valid until', !isAlready && <Time key="t" at={plan.expires_at} />],

@@ -1,24 +1,22 @@
-const MARKS = { done: '✓', now: '…', failed: '✕' } as const;
+const MARKS = { done: '✓', now: '…', failed: '✕', stopped: '–' } as const;
 
 interface StagesProps {
   readonly stages: readonly string[];
-  readonly isPlanning: boolean;
-  /** True where the last stage ended without a plan. */
-  readonly hasFailed: boolean;
+  /** How the last stage ended; `now` while it runs. */
+  readonly last: keyof typeof MARKS;
 }
 
-/** Stages of a plan as the control plane tells them: those that are over, and the one that runs. */
-export function Stages({ stages, isPlanning, hasFailed }: StagesProps) {
-  if (stages.length === 0 && !isPlanning) return null;
-  const endOf = (isLast: boolean) => (!isLast ? 'done' : isPlanning ? 'now' : hasFailed ? 'failed' : 'done');
+/** Stages of a plan as the control plane tells them, each with its end: only what is over has a mark for it. */
+export function Stages({ stages, last }: StagesProps) {
+  if (stages.length === 0) return null;
   return (
     <ol class="stages" aria-label="Planning" aria-live="polite">
       {stages.map((text, index) => {
-        const end = endOf(index === stages.length - 1);
+        const end = index === stages.length - 1 ? last : 'done';
         return (
           <li key={`${index} ${text}`} class={end}>
             <span aria-hidden="true">{MARKS[end]}</span> {text}
-            {end === 'failed' && ': failed'}
+            {end !== 'now' && `: ${end}`}
           </li>
         );
       })}

@@ -125,7 +125,11 @@ export function PolicyList() {
               ) : (
                 <>
                   <span>No policies yet. The default of each network decides who may reach whom.</span>
-                  {may('intents:plan') && <a href={linkTo('change')}>Plan a change</a>}
+                  {may('intents:plan') && (
+                    <a class="button" href={linkTo('change')}>
+                      Plan a change
+                    </a>
+                  )}
                 </>
               )}
             </Empty>

@@ -13,8 +13,8 @@ export function Checks({ drawing: { assertions, controls, controls_standing: sta
   const shown = assertions.filter(({ touched, holds }) => touched || !holds);
   const byFramework = [...Map.groupBy(standing, ({ framework }) => framework)];
   return (
-    <section class="stack-small" aria-label="Checks">
-      <h3>Checks</h3>
+    <section class="stack-small" aria-label="Assertions and controls">
+      <h3>Assertions and controls</h3>
       {assertions.length === 0 ? (
         <p class="dim">No assertion guards this workspace.</p>
       ) : (

@@ -267,6 +267,7 @@ function Verdicts({ workflow, preview }: { workflow: WorkflowDetail; preview: Re
   const { check, expectations_hold, objections } = preview?.drawing ?? workflow;
   const { orders, call } = workflow;
   if (call) return null;
+  if (workflow.status === 'pending' && !preview) return null;
   return (
     <section class="stack-small">
       <h3>Check</h3>

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { Peer, Workflow } from '../../api/types.ts';
@@ -9,7 +9,7 @@ import { holds, workspaceId } from '../../api/workspace.ts';
 import { actorText } from '../../design/actor.tsx';
 import { Chip } from '../../design/chip.tsx';
 import { Risk } from '../../effect/risk.tsx';
-import { goTo, linkTo, route } from '../../route/route.ts';
+import { goTo, linkTo, replaceAddress, route } from '../../route/route.ts';
 import { isTyping } from '../../ui/keys.ts';
 import { KeysButton } from '../../ui/keys-help.tsx';
 import { Empty, Page } from '../../ui/page.tsx';
@@ -29,6 +29,7 @@ export default function Review() {
   const { workflows = [], peers = [] } = waiting.value.value ?? {};
   const links = [...workflows.map((workflow) => linkTo('review', [workflow.id])), ...peers.map(linkOf)];
   useQueueKeys(links);
+  useFirstChosen(first, links[0]);
   return (
     <Page
       title="Review"
@@ -47,7 +48,11 @@ export default function Review() {
                 links.length === 0 && (
                   <Empty>
                     Nothing waits. When an agent or a person asks for a change that needs approval, it appears here.{' '}
-                    {holds('intents:plan') && <a href={linkTo('change')}>Plan a change yourself</a>}
+                    {holds('intents:plan') && (
+                      <a class="button" href={linkTo('change')}>
+                        Plan a change
+                      </a>
+                    )}
                   </Empty>
                 )
               }
@@ -65,7 +70,13 @@ export default function Review() {
         </div>
         {id && <Decision key={id} id={id} />}
         {peer && <PeerDetails key={peer} name={peer} closeTo="review" />}
-        {!first && links.length > 0 && <p class="dim">Pick a change on the left, or press j.</p>}
+        {!first && waiting.value.value && (
+          <p class="dim wide-only">
+            {links.length > 0
+              ? 'Choose a request on the left, or press j.'
+              : 'Nothing waits for a decision. Choose a decided change on the left to see what it did.'}
+          </p>
+        )}
       </div>
     </Page>
   );
@@ -143,6 +154,19 @@ function DecidedList({ all, chosen }: { all: readonly Workflow[]; chosen: string
     </nav>
   );
 }
+
+/** Where there is room beside the list, it opens with the first request chosen; whoever closes that stays at the list. */
+function useFirstChosen(chosen: string | undefined, firstLink: string | undefined): void {
+  const isOver = useRef(false);
+  useLayoutEffect(() => {
+    if (isOver.current || (chosen === undefined && firstLink === undefined)) return;
+    isOver.current = true;
+    if (chosen === undefined && firstLink !== undefined && isWide()) replaceAddress(firstLink);
+  }, [chosen, firstLink]);
+}
+
+/** As in `effect.css`. */
+const isWide = () => matchMedia('(min-width: 1200px)').matches;
 
 /** `j` and `k` go through the queue. */
 function useQueueKeys(links: readonly string[]): void {

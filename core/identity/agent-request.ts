@@ -41,7 +41,7 @@ export const rootAgentFields = {
   ttl: lineOfText(TEXT_LIMITS.duration)
     .optional()
     .describe('Life, such as 2h; at most 90d, 24h when left out; made with an API token at most what that may grant'),
-  policyPreset: z.enum(PRESETS).default('inherit').describe('Widest preset its sub-agents may have'),
+  policyPreset: z.enum(PRESETS).default('inherit').describe('Limit of its sub-agents'),
   reach: ruleList(egressRuleSchema, MAX_RULES)
     .default([])
     .describe('What it and its sub-agents may reach, and open to others; nothing when left out'),

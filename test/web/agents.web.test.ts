@@ -26,20 +26,23 @@ describe.skipIf(!hasBrowser)('agents on the dashboard', () => {
     const names = await table.getByRole('link').allTextContents();
     expect(names).toEqual(['auditor-bot', 'ops-agent', 'scout']);
     await table.getByText(/^in 2\d minutes$/).waitFor();
+    const row = (name: string) => table.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
+    await row('auditor-bot').getByRole('cell', { name: 'nothing', exact: true }).waitFor();
+    await row('scout').getByText('role=web').waitFor();
+    expect(await table.getByText(/waits? for approval/).count()).toBe(0);
     await page.getByLabel('Search agents').fill('scout');
     await table.getByRole('link', { name: 'ops-agent' }).waitFor({ state: 'detached' });
     await table.getByRole('link', { name: 'scout' }).click();
     const scout = page.getByRole('article', { name: 'scout' });
     await scout.getByText('admin (person)').waitFor();
     await scout.getByText('May see peers, policies and who reaches whom.').waitFor();
-    await scout.getByText('Within the reach of its parent, only:').waitFor();
     await scout.getByText('role=web on TCP 443').waitFor();
     await scout.getByText('No recent calls.').waitFor();
     expect(page.url()).toContain('q=scout');
     await scout.getByRole('link', { name: 'ops-agent' }).click();
 
     const ops = page.getByRole('article', { name: 'ops-agent' });
-    await ops.getByText('Never approves.').waitFor();
+    await ops.getByText('Never approves. Changes beyond what it can reach wait for approval.').waitFor();
     await ops.getByText('executed').waitFor();
     await ops.getByText('pending', { exact: true }).waitFor();
     const call = ops.getByRole('listitem').filter({ hasText: 'get_peer' });

@@ -13,7 +13,7 @@ import { AgentCalls } from './agent-calls.tsx';
 import { AgentChanges } from './agent-changes.tsx';
 import { AgentState } from './agent-state.tsx';
 import { RevokeAgent } from './revoke-agent.tsx';
-import { type Agent, reachWords } from './words.ts';
+import { type Agent, approvalWords, reachWords } from './words.ts';
 
 const clientOf = ({ name, host, signedOut }: NonNullable<Agent['client']>) =>
   `${name}, by OAuth, on ${host}${signedOut ? ': signed out' : ''}`;
@@ -21,8 +21,8 @@ const clientOf = ({ name, host, signedOut }: NonNullable<Agent['client']>) =>
 const PRESETS = {
   isolated: 'isolated: no connections in or out',
   sandboxed: 'sandboxed: reaches what it is granted, no connections in',
-  coordinator: 'coordinator: reaches its sub-agents, its siblings and what it is granted',
-  inherit: 'inherit: reaches what its parent reaches',
+  coordinator: 'coordinator: reaches its sub-agents, those beside it and what it is granted',
+  inherit: 'inherit: reaches what its parent can reach',
 } as const;
 
 /** One agent: who answers for it, what it may do, what it did, and its end. */
@@ -48,15 +48,15 @@ function Details({ line, reload }: { line: AgentLine; reload: () => void }) {
         </a>
       </div>
       <p>
-        May {scopeWords(agent.scopes)}. <strong>Never approves.</strong>
+        May {scopeWords(agent.scopes)}. <strong>Never approves.</strong> {approvalWords(agent)}
       </p>
       <Facts
         facts={[
           ['Delegation chain', <Line key="line" line={line} />],
           ['Client', agent.client && clientOf(agent.client)],
           ['Ends', <Time key="ends" at={agent.expiresAt} />],
-          ['Reach', <Reach key="reach" agent={agent} />],
-          [agent.parentRef ? 'Preset' : 'Widest preset of sub-agents', PRESETS[agent.policyPreset]],
+          ['Can reach', <Reach key="reach" agent={agent} />],
+          [agent.parentRef ? 'Preset' : 'Limit of its sub-agents', PRESETS[agent.policyPreset]],
           ['Peer', agent.peer ? <a href={linkTo('peers', [agent.peer])}>{agent.peer}</a> : 'none'],
           ['Created', <Time key="made" at={agent.createdAt} />],
           ['Id', [<code key="id">{agent.id}</code>, ' ', <CopyButton key="copy" text={agent.id} />]],

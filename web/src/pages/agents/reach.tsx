@@ -2,12 +2,12 @@ import { Chip } from '../../design/chip.tsx';
 import '../../design/flow.css';
 import { type Agent, reachWords, ruleParts } from './words.ts';
 
-/** Connections that an agent may open and have, in one line; of a sub-agent no more than its parent may. */
+/** What an agent can reach, in one line. */
 export function Reach({ agent }: { agent: Agent }) {
   const { reach, egress, parentRef, policyPreset } = agent;
   const rules = reach ?? egress ?? [];
-  const isByRules = rules.length > 0 && !(parentRef && ['isolated', 'inherit'].includes(policyPreset ?? ''));
-  if (!isByRules) return <span class="dim">{reachWords(agent).join(' ')}</span>;
+  const isByRules = rules.length > 0 && (!parentRef || policyPreset === 'sandboxed');
+  if (!isByRules) return <span class="dim">{reachWords(agent).join(', ')}</span>;
   return (
     <span class="chips">
       {rules.map(ruleParts).map(({ whom, ports }) => (

@@ -41,11 +41,22 @@ function portWords(ports: readonly Port[]): string {
   return ports.map(({ protocol = 'TCP', port, endPort }) => rangeText(protocol, port, endPort)).join(', ');
 }
 
-/** What an agent may open and reach, a line for each rule. */
+/** What an agent can reach, a line for each rule; of a sub-agent never more than its parent can. */
 export function reachWords({ reach, egress, parentRef, policyPreset }: Agent): string[] {
   const lines = (reach ?? egress ?? []).map(ruleWords);
-  if (!parentRef) return lines.length > 0 ? lines : ['Every change waits for approval.'];
-  if (policyPreset === 'isolated') return ['nothing'];
-  if (policyPreset === 'inherit') return ['The reach of its parent, limited by its preset.'];
-  return lines.length > 0 ? ['Within the reach of its parent, only:', ...lines] : ['nothing'];
+  if (parentRef && policyPreset === 'inherit') return [`what ${parentRef.name} can reach`];
+  if (parentRef && policyPreset === 'coordinator') return [...lines, 'its sub-agents and those beside it'];
+  if (lines.length === 0 || (parentRef && policyPreset === 'isolated')) return ['nothing'];
+  return lines;
+}
+
+const WRITING: ReadonlySet<string> = new Set(['intents:apply', 'network:write']);
+
+/** Who decides about the changes of an agent; undefined where it makes none. */
+export function approvalWords(agent: Agent): string | undefined {
+  if (!agent.scopes.some((scope) => WRITING.has(scope))) return undefined;
+  if (agent.parentRef) return 'Changes beyond what it can reach are refused.';
+  return agent.reach?.length
+    ? 'Changes beyond what it can reach wait for approval.'
+    : 'Every change that opens something waits for approval.';
 }

@@ -131,7 +131,14 @@ describe.skipIf(!hasBrowser)('settings on the dashboard', () => {
     await form.getByLabel('Display name').fill(HOSTILE);
     await form.getByLabel('Initial password').fill('short');
     await form.getByRole('button', { name: 'Create account' }).click();
-    await form.getByRole('alert').filter({ hasText: 'password' }).waitFor();
+    // What is wrong with a field stands at the field, and is read aloud with it; no name of the API is said.
+    await form
+      .getByRole('alert')
+      .filter({ hasText: /^Correct the marked fields\./ })
+      .waitFor();
+    const marked = form.getByLabel('Initial password');
+    expect(await marked.getAttribute('aria-invalid')).toBe('true');
+    expect(await marked.evaluate((field) => field.ariaDescribedByElements?.[0]?.textContent)).toMatch(/8 characters/);
     await form.getByLabel('Initial password').fill('begin with this one 9');
     await form.getByRole('button', { name: 'Create account' }).click();
     await said(dashboard, 'new.person can sign in.');
@@ -282,7 +289,8 @@ describe.skipIf(!hasBrowser)('settings on the dashboard', () => {
     await said(dashboard, 'The settings are saved.');
     await expect.poll(() => save.isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Save' }).nth(2).click();
-    await page.getByRole('alert').filter({ hasText: 'write a label as key=value' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'Correct the marked fields.' }).waitFor();
+    await page.getByText(/^Entry 1: .*write a label as key=value/).waitFor();
     await page.getByLabel('Labels of peers with cardholder data').fill('zone=card zone=vault');
     await page.getByLabel('these:').check();
     await page.getByLabel('PCI DSS').check();

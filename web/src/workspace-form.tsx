@@ -4,6 +4,7 @@ import { readMe } from './api/sign-in.ts';
 import { goTo, hrefOf } from './route/route.ts';
 import { useAct } from './ui/act.ts';
 import { TextField } from './ui/field.tsx';
+import { Form } from './ui/form.tsx';
 import { say } from './ui/message.tsx';
 import { ProblemNotice } from './ui/problem.tsx';
 
@@ -26,10 +27,11 @@ export function WorkspaceForm({ isFirst = false }: { isFirst?: boolean }) {
     });
   };
   return (
-    <form class="panel stack" onSubmit={create}>
+    <Form problem={problem} class="panel stack" onSubmit={create}>
       <p>A workspace is one private network, with its peers, policies, agents and the people who decide.</p>
       <TextField
         label="Name of the workspace"
+        fields={['namespace', 'slug', 'displayName']}
         hint="Used in URLs and commands: lowercase letters, digits and hyphens."
         value={name}
         required
@@ -41,6 +43,6 @@ export function WorkspaceForm({ isFirst = false }: { isFirst?: boolean }) {
           Create workspace
         </button>
       </div>
-    </form>
+    </Form>
   );
 }

@@ -4,6 +4,7 @@ import { write } from '../api/write.ts';
 import { useAct } from '../ui/act.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { SelectField, TextField } from '../ui/field.tsx';
+import { Form } from '../ui/form.tsx';
 import { ProblemNotice } from '../ui/problem.tsx';
 import type { Asked } from './asked.ts';
 import { VERDICTS } from './why.tsx';
@@ -43,7 +44,7 @@ export function MakeAssertion({ asked, expect, close }: Props) {
   };
   return (
     <Dialog title="New assertion" close={close}>
-      <form class="stack" onSubmit={submit}>
+      <Form problem={problem} class="stack" onSubmit={submit}>
         <p class="dim">What must stay true. A change that would break one is refused.</p>
         <TextField
           label="Name"
@@ -53,9 +54,14 @@ export function MakeAssertion({ asked, expect, close }: Props) {
           autocomplete="off"
           maxLength={LONGEST_NAME}
         />
-        <TextField label="From" value={from} required autocomplete="off" />
-        <TextField label="To" value={to} required autocomplete="off" />
-        <SelectField label="Must stay" value={must} options={EXPECTED.map((each) => [each, VERDICTS[each]] as const)} />
+        <TextField label="From" fields={['src']} value={from} required autocomplete="off" />
+        <TextField label="To" fields={['dst']} value={to} required autocomplete="off" />
+        <SelectField
+          label="Must stay"
+          fields={['expect']}
+          value={must}
+          options={EXPECTED.map((each) => [each, VERDICTS[each]] as const)}
+        />
         {what.length > 0 && (
           <p>
             Allowed: <code>{what.join('/')}</code>
@@ -70,7 +76,7 @@ export function MakeAssertion({ asked, expect, close }: Props) {
             Cancel
           </button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

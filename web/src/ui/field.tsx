@@ -1,4 +1,12 @@
 import type { Signal } from '@preact/signals';
+import { useFaults } from './form.tsx';
+
+interface Named {
+  readonly label: string;
+  readonly hint?: string;
+  /** Names that the API has for it, where its label is none of them. */
+  readonly fields?: readonly string[];
+}
 
 interface InputProps {
   readonly type?: 'text' | 'password' | 'number' | 'date' | 'datetime-local' | 'url';
@@ -16,15 +24,18 @@ interface InputProps {
 export function TextField({
   label,
   hint,
+  fields,
   value,
   type = 'text',
   ...props
-}: { label: string; hint?: string; value: Signal<string> } & InputProps) {
+}: Named & { value: Signal<string> } & InputProps) {
+  const { marks, faults } = useFaults(label, fields);
   return (
     <label class="field">
       {label}
       <input
         {...props}
+        {...marks}
         type={type as 'text'}
         value={value.value}
         onInput={({ currentTarget }) => {
@@ -32,6 +43,7 @@ export function TextField({
         }}
       />
       {hint && <span class="hint dim">{hint}</span>}
+      {faults}
     </label>
   );
 }
@@ -40,18 +52,19 @@ export function TextField({
 export function SelectField({
   label,
   hint,
+  fields,
   value,
   options,
-}: {
-  label: string;
-  hint?: string;
+}: Named & {
   value: Signal<string>;
   options: readonly (readonly [value: string, text: string])[];
 }) {
+  const { marks, faults } = useFaults(label, fields);
   return (
     <label class="field">
       {label}
       <select
+        {...marks}
         value={value.value}
         onChange={({ currentTarget }) => {
           value.value = currentTarget.value;
@@ -64,15 +77,18 @@ export function SelectField({
         ))}
       </select>
       {hint && <span class="hint dim">{hint}</span>}
+      {faults}
     </label>
   );
 }
 
 /** Yes or no. */
-export function CheckField({ label, hint, value }: { label: string; hint?: string; value: Signal<boolean> }) {
+export function CheckField({ label, hint, fields, value }: Named & { value: Signal<boolean> }) {
+  const { marks, faults } = useFaults(label, fields);
   return (
     <label class="check">
       <input
+        {...marks}
         type="checkbox"
         checked={value.value}
         onChange={({ currentTarget }) => {
@@ -82,6 +98,7 @@ export function CheckField({ label, hint, value }: { label: string; hint?: strin
       <span class="stack-small">
         {label}
         {hint && <span class="hint dim">{hint}</span>}
+        {faults}
       </span>
     </label>
   );

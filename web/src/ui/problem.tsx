@@ -1,5 +1,7 @@
-import type { FieldFault, Problem } from '../api/problem.ts';
+import type { Problem } from '../api/problem.ts';
 import { CopyButton } from './copy.tsx';
+import { placeText } from './field-faults.ts';
+import { useUnmarked } from './form.tsx';
 import { NearNames } from './near-names.tsx';
 import { clockTime } from './time.tsx';
 
@@ -12,20 +14,22 @@ interface ProblemNoticeProps {
 
 /** What happened, what to do, and the id under which the control plane has logged it. */
 export function ProblemNotice({ problem, again, shownAsOf }: ProblemNoticeProps) {
+  const unmarked = useUnmarked(problem);
   if (!problem) return null;
   const { title, requestId } = problem;
   const message = besideErrors(problem);
-  const errors = problem.errors.filter(({ detail }) => !message.includes(detail));
+  const errors = unmarked.filter(({ detail }) => !message.includes(detail));
+  const isAllMarked = message === '' && errors.length === 0 && problem.errors.length > 0;
   return (
     <div class="notice danger" role="alert">
-      <strong>{title}</strong>
+      <strong>{isAllMarked ? 'Correct the marked fields.' : title}</strong>
       {message !== '' && <span class="break">{message}</span>}
       <NearNames problem={problem} />
       {errors.length > 0 && (
         <ul>
           {errors.map((fault) => (
             <li key={JSON.stringify(fault)} class="break">
-              <code>{placeOf(fault)}</code> {fault.detail}
+              <strong>{placeText(fault)}</strong>: {fault.detail}
             </li>
           ))}
         </ul>
@@ -53,10 +57,4 @@ function besideErrors({ message, errors }: Problem): string {
     return text.replace(`${place}: ${detail}`, '');
   }, message);
   return rest.trim();
-}
-
-/** `/spec/ingress/0` as `spec.ingress.0`, after the document where there are several. */
-function placeOf({ pointer, document }: FieldFault): string {
-  const field = pointer.slice(1).replaceAll('/', '.');
-  return document ? `${document.kind} ${document.name} ${field}` : field;
 }

@@ -15,6 +15,7 @@ import { goTo, hrefOf, linkTo, route } from '../../route/route.ts';
 import { useAct } from '../../ui/act.ts';
 import { Facts } from '../../ui/facts.tsx';
 import { SelectField } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
 import { Page } from '../../ui/page.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
@@ -147,7 +148,7 @@ function Consent({ id, request, agent }: { id: string; request: ClientRequest; a
     );
   }
   return (
-    <form class="panel stack" onSubmit={allow}>
+    <Form problem={problem} class="panel stack" onSubmit={allow}>
       <h2 class="break">{client.name} asks to act for you</h2>
       <p class="dim">
         If you allow it, the client gets an agent of your own: it ends when you say, when you revoke it under Agents,
@@ -179,9 +180,9 @@ function Consent({ id, request, agent }: { id: string; request: ClientRequest; a
           <ScopeChoice legend="What it may do" offered={held as Scope[]} chosen={chosen} />
           {notHeld.length > 0 && <p class="dim">It also asks for what you cannot give here: {scopeWords(notHeld)}.</p>}
           <div class="connect-form">
-            <SelectField label="Ends after" value={life} options={livesWith(life.value)} />
+            <SelectField label="Ends after" fields={['ttl', 'expiry']} value={life} options={livesWith(life.value)} />
             {scopes.includes(OF_AGENTS) && (
-              <SelectField label="Limit of its sub-agents" value={preset} options={PRESETS} />
+              <SelectField label="Limit of its sub-agents" fields={['policyPreset']} value={preset} options={PRESETS} />
             )}
           </div>
           {(agent?.reach ?? []).length > 0 && <KeepsReach value={keepsReach} />}
@@ -210,7 +211,7 @@ function Consent({ id, request, agent }: { id: string; request: ClientRequest; a
           Deny
         </button>
       </div>
-    </form>
+    </Form>
   );
 }
 

@@ -1,5 +1,6 @@
 import type { Signal } from '@preact/signals';
 import { SCOPE_WORDS, type Scope, scopeWords } from '../../api/scopes.ts';
+import { useFaults } from '../../ui/form.tsx';
 import { ruleWords } from '../agents/words.ts';
 import type { reachOf } from './reach-of.ts';
 
@@ -64,10 +65,12 @@ export function ScopeBox({ scope, chosen }: { scope: Scope; chosen: Signal<reado
 }
 
 export function ReachField({ value }: { value: Signal<string> }) {
+  const { marks, faults } = useFaults('reach');
   return (
     <label class="field">
       May open without approval (optional)
       <textarea
+        {...marks}
         rows={3}
         class="mono"
         spellcheck={false}
@@ -80,6 +83,7 @@ export function ReachField({ value }: { value: Signal<string> }) {
         A line each: whom, then ports. role=web TCP 443, or db-1 5432, or * UDP 53. Nothing here: all it changes waits
         for a person.
       </span>
+      {faults}
     </label>
   );
 }

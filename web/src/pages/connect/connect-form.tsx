@@ -7,6 +7,7 @@ import { write } from '../../api/write.ts';
 import { linkTo, route } from '../../route/route.ts';
 import { useAct } from '../../ui/act.ts';
 import { SelectField, TextField } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import type { ruleWords } from '../agents/words.ts';
 import { LIVES, PRESETS, type Preset, ReachField, reachFault, ScopeBox, Summary } from './authority-fields.tsx';
@@ -58,7 +59,7 @@ export function ConnectForm({ made }: { made: (issued: Issued) => void }) {
     });
   };
   return (
-    <form class="panel stack" onSubmit={submit}>
+    <Form problem={problem} class="panel stack" onSubmit={submit}>
       <h2>With a token</h2>
       <p class="dim">
         {mayMakeAgents
@@ -74,14 +75,14 @@ export function ConnectForm({ made }: { made: (issued: Issued) => void }) {
           required
           autocomplete="off"
         />
-        <SelectField label="Ends after" value={life} options={LIVES} />
+        <SelectField label="Ends after" fields={['ttl', 'expiry']} value={life} options={LIVES} />
       </div>
       <Scopes chosen={chosen} isAgent={isAgent} />
       {isAgent && (
         <div class="connect-form">
           <ReachField value={reach} />
           {scopes.includes(OF_AGENTS) && (
-            <SelectField label="Limit of its sub-agents" value={preset} options={PRESETS} />
+            <SelectField label="Limit of its sub-agents" fields={['policyPreset']} value={preset} options={PRESETS} />
           )}
         </div>
       )}
@@ -98,7 +99,7 @@ export function ConnectForm({ made }: { made: (issued: Issued) => void }) {
           Create token
         </button>
       </div>
-    </form>
+    </Form>
   );
 }
 

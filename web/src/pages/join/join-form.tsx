@@ -7,6 +7,7 @@ import { write } from '../../api/write.ts';
 import { linkTo, route } from '../../route/route.ts';
 import { useAct } from '../../ui/act.ts';
 import { SelectField, TextField } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
 import { labelsOf } from '../../ui/labels.ts';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
@@ -54,7 +55,7 @@ export function JoinForm({ made }: { made: (token: JoinToken) => void }) {
     });
   };
   return (
-    <form class="panel stack" onSubmit={submit}>
+    <Form problem={problem} class="panel stack" onSubmit={submit}>
       <p class="dim">
         Create a join token, then follow the steps that appear, on the device. Whoever has the token can join until it
         is used up, ends or is revoked.
@@ -62,27 +63,25 @@ export function JoinForm({ made }: { made: (token: JoinToken) => void }) {
       <div class="join-form">
         <TextField
           label="Name of the token"
+          fields={['name']}
           hint="For your own list, such as laptops or build-hosts."
           value={fields.name}
           required
           autocomplete="off"
         />
-        <SelectField label="Expires after" value={fields.life} options={LIVES} />
-        <label class="field">
-          Maximum uses
-          <input
-            type="number"
-            min={1}
-            max={10_000}
-            required
-            value={fields.uses.value}
-            onInput={({ currentTarget }) => {
-              fields.uses.value = currentTarget.value;
-            }}
-          />
-        </label>
+        <SelectField label="Expires after" fields={['expiry']} value={fields.life} options={LIVES} />
+        <TextField
+          label="Maximum uses"
+          fields={['usageLimit']}
+          type="number"
+          min={1}
+          max={10_000}
+          value={fields.uses}
+          required
+        />
         <TextField
           label="Labels of the devices"
+          fields={['labels']}
           hint="As key=value, with spaces between. Policies decide by them, so they may need approval."
           value={fields.labels}
           autocomplete="off"
@@ -103,7 +102,7 @@ export function JoinForm({ made }: { made: (token: JoinToken) => void }) {
           Create join token
         </button>
       </div>
-    </form>
+    </Form>
   );
 }
 

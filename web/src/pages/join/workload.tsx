@@ -49,6 +49,7 @@ export function WorkloadFields({ of: { users, issuer, claims } }: { of: Workload
       {users.value !== ANYBODY && (
         <TextField
           label="Claims that have to match"
+          fields={['claims']}
           hint={`As claim=pattern, with spaces between, such as ${CLAIMS[users.value]}. * stands for any characters but / and :.`}
           value={claims}
           required

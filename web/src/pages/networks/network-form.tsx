@@ -6,6 +6,7 @@ import { PreviewView, usePreview } from '../../effect/preview.tsx';
 import { linkTo } from '../../route/route.ts';
 import { useAct } from '../../ui/act.ts';
 import { SelectField, TextField } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 
 export const DEFAULT_ACTIONS = {
@@ -73,7 +74,7 @@ function NetworkForm({ stored }: { stored: Network | undefined }) {
     });
   };
   return (
-    <form class="stack" onSubmit={save}>
+    <Form problem={problem} class="stack" onSubmit={save}>
       {!stored && (
         <TextField
           label="Name"
@@ -85,12 +86,18 @@ function NetworkForm({ stored }: { stored: Network | undefined }) {
       )}
       <TextField
         label="Addresses"
+        fields={['cidr']}
         hint="An IPv4 block from /10 to /30, such as 10.97.0.0/24, that overlaps no other network."
         value={cidr}
         required
         autocomplete="off"
       />
-      <SelectField label="Where no policy applies" value={action} options={Object.entries(DEFAULT_ACTIONS)} />
+      <SelectField
+        label="Where no policy applies"
+        fields={['defaultAction']}
+        value={action}
+        options={Object.entries(DEFAULT_ACTIONS)}
+      />
       <TextField label="MTU" hint="Bytes, 1280 to 8920." value={mtu} required autocomplete="off" />
       {isChanged.value && <PreviewView preview={preview.value} />}
       <ProblemNotice problem={problem.value} />
@@ -101,7 +108,7 @@ function NetworkForm({ stored }: { stored: Network | undefined }) {
           </span>
         </button>
       </div>
-    </form>
+    </Form>
   );
 }
 

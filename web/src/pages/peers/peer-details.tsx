@@ -14,6 +14,7 @@ import { useAct } from '../../ui/act.ts';
 import { Confirm } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
 import { labelsOf, labelsText } from '../../ui/labels.ts';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
@@ -203,7 +204,7 @@ function EditPeer({ peer }: { peer: Peer }) {
   return (
     <details>
       <summary>Name and labels</summary>
-      <form class="stack" onSubmit={submit}>
+      <Form problem={problem} class="stack" onSubmit={submit}>
         <TextField label="Name" value={name} required autocomplete="off" />
         <TextField
           label="Labels"
@@ -217,7 +218,7 @@ function EditPeer({ peer }: { peer: Peer }) {
             Save
           </button>
         </div>
-      </form>
+      </Form>
     </details>
   );
 }

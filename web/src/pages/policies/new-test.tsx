@@ -4,6 +4,7 @@ import { write } from '../../api/write.ts';
 import { useAct } from '../../ui/act.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { portsOf } from './ports-text.ts';
 
@@ -34,18 +35,20 @@ export function NewTest({ close }: { close: () => void }) {
   };
   return (
     <Dialog title="New test" close={close}>
-      <form class="stack" onSubmit={submit}>
+      <Form problem={problem} class="stack" onSubmit={submit}>
         <TextField label="Name" value={name} required autocomplete="off" />
         <TextField
           label="From"
+          fields={['src']}
           hint="A peer, label=value, or * for every peer."
           value={src}
           required
           autocomplete="off"
         />
-        <SelectField label="Expected" value={expect} options={Object.entries(EXPECTS)} />
+        <SelectField label="Expected" fields={['expect']} value={expect} options={Object.entries(EXPECTS)} />
         <TextField
           label="To"
+          fields={['dst']}
           hint="A peer, label=value, or * for every peer."
           value={dst}
           required
@@ -67,7 +70,7 @@ export function NewTest({ close }: { close: () => void }) {
             Cancel
           </button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -7,6 +7,7 @@ import { PreviewView, usePreview } from '../../effect/preview.tsx';
 import { linkTo } from '../../route/route.ts';
 import { useAct } from '../../ui/act.ts';
 import { useDraft } from '../../ui/draft.ts';
+import { Form } from '../../ui/form.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { YamlEditor } from '../../ui/yaml-editor.tsx';
 import './policy-editor.css';
@@ -72,7 +73,7 @@ export function PolicyEditor({ stored, initial, begun = initial, saved }: Policy
     });
   };
   return (
-    <form class="stack" onSubmit={save}>
+    <Form problem={problem} class="stack" onSubmit={save}>
       <div class="editor">
         <section class="panel stack" aria-label="Form">
           {document ? (
@@ -127,6 +128,6 @@ export function PolicyEditor({ stored, initial, begun = initial, saved }: Policy
           </button>
         )}
       </div>
-    </form>
+    </Form>
   );
 }

@@ -7,6 +7,7 @@ import { may } from '../../api/workspace.ts';
 import { undoOf } from '../../effect/put-back.ts';
 import { goTo, linkTo, route } from '../../route/route.ts';
 import { useAct } from '../../ui/act.ts';
+import { Form } from '../../ui/form.tsx';
 import { isTyping } from '../../ui/keys.ts';
 import { say } from '../../ui/message.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
@@ -89,7 +90,7 @@ export function Verdict({ workflow, preview, isOutdated, reload }: VerdictProps)
   };
   const what = drawing ? sentenceOf(drawing) : workflow.summary;
   return (
-    <form class="verdict" onSubmit={(event) => event.preventDefault()}>
+    <Form problem={problem} class="verdict" onSubmit={(event) => event.preventDefault()}>
       <p class="break">
         <strong>{what}</strong>
       </p>
@@ -154,7 +155,7 @@ export function Verdict({ workflow, preview, isOutdated, reload }: VerdictProps)
       {isAskedForNote.value && note.value.trim() === '' && (
         <p class="fault">Write in the note what should change, then press Request changes.</p>
       )}
-    </form>
+    </Form>
   );
 }
 

@@ -1,32 +1,40 @@
+import { useSignal } from '@preact/signals';
 import { session } from '../../api/session.ts';
 import { choosePassword, signOut } from '../../api/sign-in.ts';
 import { useAct } from '../../ui/act.ts';
 import { Brand } from '../../ui/brand.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 
 /** Asks who signed in with an initial password for one of their own. */
 export function ChoosePassword({ before }: { before: string }) {
+  const next = useSignal('');
   const { isActing, problem, act } = useAct();
-  const submit = (event: SubmitEvent) => {
+  const submit = (event: Event) => {
     event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
-    return act(() => choosePassword(before, String(form.get('new'))));
+    return act(() => choosePassword(before, next.value));
   };
   return (
     <main class="alone">
       <Brand />
       <h1>Choose a password</h1>
       <p>This account still has its initial password. Choose your own to go on.</p>
-      <form class="stack" method="post" onSubmit={submit}>
+      <Form problem={problem} class="stack" method="post" onSubmit={submit}>
         <label class="field">
           User name
           <input autocomplete="username" value={session.value?.username ?? ''} readOnly />
         </label>
-        <label class="field">
-          New password
-          <input name="new" type="password" autocomplete="new-password" minLength={8} maxLength={256} required />
-          <span class="hint dim">8 to 256 characters.</span>
-        </label>
+        <TextField
+          label="New password"
+          hint="8 to 256 characters."
+          type="password"
+          value={next}
+          required
+          minLength={8}
+          maxLength={256}
+          autocomplete="new-password"
+        />
         <ProblemNotice problem={problem.value} />
         <div class="row">
           <button type="submit" class="primary" disabled={isActing.value}>
@@ -36,7 +44,7 @@ export function ChoosePassword({ before }: { before: string }) {
             Sign out
           </button>
         </div>
-      </form>
+      </Form>
     </main>
   );
 }

@@ -6,6 +6,7 @@ import { keepsSession, lastUser } from '../../api/session.ts';
 import { signIn } from '../../api/sign-in.ts';
 import { useAct } from '../../ui/act.ts';
 import { Brand } from '../../ui/brand.tsx';
+import { Form } from '../../ui/form.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { IssuerButtons } from './issuer-buttons.tsx';
 import { useIssuers } from './use-issuers.ts';
@@ -55,7 +56,7 @@ export function SignIn() {
   );
   // post, so that a page without its script never puts a password into an address
   const form = (
-    <form class="stack" method="post" onSubmit={submit}>
+    <Form problem={problem} class="stack" method="post" onSubmit={submit}>
       <label class="field">
         User name
         <input
@@ -82,7 +83,7 @@ export function SignIn() {
       <button type="submit" class="primary" disabled={isActing.value}>
         Sign in
       </button>
-    </form>
+    </Form>
   );
   return (
     <main class="alone">

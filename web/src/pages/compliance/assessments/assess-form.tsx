@@ -6,6 +6,7 @@ import { WAITS } from '../../../api/write.ts';
 import { goTo, linkTo, route } from '../../../route/route.ts';
 import { useAct } from '../../../ui/act.ts';
 import { TextField } from '../../../ui/field.tsx';
+import { Form } from '../../../ui/form.tsx';
 import { say } from '../../../ui/message.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
 import { daysAgo } from '../days.ts';
@@ -43,7 +44,7 @@ export function AssessForm({ framework, isOpen }: { framework: Framework; isOpen
   return (
     <details open={isOpen}>
       <summary>Assess a period</summary>
-      <form class="panel stack" onSubmit={submit}>
+      <Form problem={problem} class="panel stack" onSubmit={submit}>
         <p class="dim">Checks each control after every change of the period. Results are kept for 3 years.</p>
         <div class="row">
           {LASTS.map((days) => (
@@ -60,8 +61,8 @@ export function AssessForm({ framework, isOpen }: { framework: Framework; isOpen
           ))}
         </div>
         <div class="filters">
-          <TextField label="From" type="date" value={from} required max={daysAgo(0)} />
-          <TextField label="To (empty: now)" type="date" value={to} max={daysAgo(-1)} />
+          <TextField label="From" fields={['period_start']} type="date" value={from} required max={daysAgo(0)} />
+          <TextField label="To (empty: now)" fields={['period_end']} type="date" value={to} max={daysAgo(-1)} />
         </div>
         <ProblemNotice problem={problem.value} />
         <div class="row">
@@ -78,7 +79,7 @@ export function AssessForm({ framework, isOpen }: { framework: Framework; isOpen
             </>
           )}
         </div>
-      </form>
+      </Form>
     </details>
   );
 }

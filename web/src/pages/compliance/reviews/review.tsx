@@ -3,12 +3,14 @@ import { answer, api } from '../../../api/client.ts';
 import { type Pages, usePages } from '../../../api/pages.ts';
 import type { components } from '../../../api/schema.d.ts';
 import { write } from '../../../api/write.ts';
+import { actorText } from '../../../design/actor.tsx';
 import { Chip } from '../../../design/chip.tsx';
 import { linkTo, queryPart, setQuery } from '../../../route/route.ts';
 import { useAct } from '../../../ui/act.ts';
 import { Confirm } from '../../../ui/dialog.tsx';
 import { Facts } from '../../../ui/facts.tsx';
 import { TextField } from '../../../ui/field.tsx';
+import { Form } from '../../../ui/form.tsx';
 import { Empty } from '../../../ui/page.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
 import { ReadResult } from '../../../ui/read-result.tsx';
@@ -66,7 +68,7 @@ function Review({ id, first, pages: { value = [], reload, more } }: ReviewProps)
       ))}
       <Facts
         facts={[
-          ['Started', [<Time key="at" at={at} />, ` by ${by}`]],
+          ['Started', [<Time key="at" at={at} />, ` by ${actorText(by)}`]],
           ['Entries of the log', range && `${range.from_seq} – ${range.to_seq}`],
           [
             'finished',
@@ -163,15 +165,21 @@ function Finish({ id, done }: EndProps) {
     });
   };
   return (
-    <form class="panel stack" onSubmit={submit}>
+    <Form problem={problem} class="panel stack" onSubmit={submit}>
       <p>Nothing of it changes any more. It is kept for 3 years.</p>
-      <TextField label="Note on the whole (optional)" value={note} maxLength={2_000} autocomplete="off" />
+      <TextField
+        label="Note on the whole (optional)"
+        fields={['note']}
+        value={note}
+        maxLength={2_000}
+        autocomplete="off"
+      />
       <ProblemNotice problem={problem.value} />
       <div class="row">
         <button type="submit" class="primary" disabled={isActing.value}>
           Finish the review
         </button>
       </div>
-    </form>
+    </Form>
   );
 }

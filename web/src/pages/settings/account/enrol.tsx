@@ -3,6 +3,7 @@ import { answer, api } from '../../../api/client.ts';
 import { useAct } from '../../../ui/act.ts';
 import { CopyButton } from '../../../ui/copy.tsx';
 import { TextField } from '../../../ui/field.tsx';
+import { Form } from '../../../ui/form.tsx';
 import { say } from '../../../ui/message.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
 import { QrCode } from '../../../ui/qr.tsx';
@@ -31,16 +32,23 @@ export function Enrol({ isOpen, done }: { isOpen?: boolean; done: (codes: readon
   return (
     <details open={isOpen}>
       <summary>Set up a second factor</summary>
-      <form class="panel stack narrow" method="post" onSubmit={begin}>
+      <Form problem={problem} class="panel stack narrow" method="post" onSubmit={begin}>
         <p>You need an authenticator app, or a password manager that creates codes.</p>
-        <TextField label="Your password" type="password" value={password} required autocomplete="current-password" />
+        <TextField
+          label="Your password"
+          fields={['password']}
+          type="password"
+          value={password}
+          required
+          autocomplete="current-password"
+        />
         <ProblemNotice problem={problem.value} />
         <div class="row">
           <button type="submit" disabled={isActing.value}>
             Continue
           </button>
         </div>
-      </form>
+      </Form>
     </details>
   );
 }
@@ -66,7 +74,7 @@ function Confirm({ begun: { uri, secret, expiresAt }, done, cancel }: ConfirmPro
   return (
     <div class="panel enrol">
       <QrCode text={uri} label="QR code of the key for the authenticator app" />
-      <form class="stack" method="post" onSubmit={confirm}>
+      <Form problem={problem} class="stack" method="post" onSubmit={confirm}>
         <p>Scan this with the app, or type the key. Then enter the code that it shows.</p>
         <p>
           Key <code class="break">{secret}</code> <CopyButton text={secret} />
@@ -74,7 +82,7 @@ function Confirm({ begun: { uri, secret, expiresAt }, done, cancel }: ConfirmPro
         <p class="dim small">
           Valid until <Time at={expiresAt} />
         </p>
-        <TextField label="Code of the app" value={code} required autocomplete="one-time-code" />
+        <TextField label="Code of the app" fields={['code']} value={code} required autocomplete="one-time-code" />
         <ProblemNotice problem={problem.value} />
         <div class="row">
           <button type="submit" class="primary" disabled={isActing.value}>
@@ -84,7 +92,7 @@ function Confirm({ begun: { uri, secret, expiresAt }, done, cancel }: ConfirmPro
             Cancel
           </button>
         </div>
-      </form>
+      </Form>
     </div>
   );
 }

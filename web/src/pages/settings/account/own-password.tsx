@@ -4,6 +4,7 @@ import { session } from '../../../api/session.ts';
 import { choosePassword } from '../../../api/sign-in.ts';
 import { useAct } from '../../../ui/act.ts';
 import { TextField } from '../../../ui/field.tsx';
+import { Form } from '../../../ui/form.tsx';
 import { say } from '../../../ui/message.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
 
@@ -27,9 +28,16 @@ export function OwnPassword() {
       <p class="dim">Ends all other sessions and every API token of this account.</p>
       <details>
         <summary>Change password</summary>
-        <form class="panel stack narrow" method="post" onSubmit={submit}>
+        <Form problem={problem} class="panel stack narrow" method="post" onSubmit={submit}>
           <input hidden autocomplete="username" value={session.value?.username ?? ''} readOnly />
-          <TextField label="Current password" type="password" value={before} required autocomplete="current-password" />
+          <TextField
+            label="Current password"
+            fields={['oldPassword']}
+            type="password"
+            value={before}
+            required
+            autocomplete="current-password"
+          />
           <TextField
             label="New password"
             hint="8 to 256 characters."
@@ -47,7 +55,7 @@ export function OwnPassword() {
               Change password
             </button>
           </div>
-        </form>
+        </Form>
       </details>
     </section>
   );

@@ -4,6 +4,7 @@ import { useLoaded } from '../../../api/load.ts';
 import { Chip } from '../../../design/chip.tsx';
 import { useAct } from '../../../ui/act.ts';
 import { TextField } from '../../../ui/field.tsx';
+import { Form } from '../../../ui/form.tsx';
 import { say } from '../../../ui/message.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
 import { ReadResult } from '../../../ui/read-result.tsx';
@@ -71,17 +72,30 @@ function Proof({ title, why, isDanger, run }: ProofProps) {
   return (
     <details>
       <summary>{title}</summary>
-      <form class="panel stack narrow" method="post" onSubmit={submit}>
+      <Form problem={problem} class="panel stack narrow" method="post" onSubmit={submit}>
         <p>{why}</p>
-        <TextField label="Your password" type="password" value={password} required autocomplete="current-password" />
-        <TextField label="Code of the app, or a recovery code" value={otp} required autocomplete="one-time-code" />
+        <TextField
+          label="Your password"
+          fields={['password']}
+          type="password"
+          value={password}
+          required
+          autocomplete="current-password"
+        />
+        <TextField
+          label="Code of the app, or a recovery code"
+          fields={['otp']}
+          value={otp}
+          required
+          autocomplete="one-time-code"
+        />
         <ProblemNotice problem={problem.value} />
         <div class="row">
           <button type="submit" class={isDanger ? 'danger' : ''} disabled={isActing.value}>
             {title}
           </button>
         </div>
-      </form>
+      </Form>
     </details>
   );
 }

@@ -10,6 +10,7 @@ import { useAct } from '../../../ui/act.ts';
 import { Confirm } from '../../../ui/dialog.tsx';
 import { Facts } from '../../../ui/facts.tsx';
 import { CheckField, TextField } from '../../../ui/field.tsx';
+import { Form } from '../../../ui/form.tsx';
 import { issuerHost } from '../../../ui/issuer-host.ts';
 import { ProblemNotice } from '../../../ui/problem.tsx';
 import { Time } from '../../../ui/time.tsx';
@@ -164,9 +165,10 @@ function InitialPassword({ username }: { username: string }) {
   return (
     <details>
       <summary>Set an initial password</summary>
-      <form class="stack narrow" method="post" onSubmit={submit}>
+      <Form problem={problem} class="stack narrow" method="post" onSubmit={submit}>
         <TextField
           label="Initial password"
+          fields={['password']}
           hint={`${INITIAL_PASSWORD_HINT} Their sessions and API tokens end: they sign in again.`}
           type="password"
           value={password}
@@ -179,7 +181,7 @@ function InitialPassword({ username }: { username: string }) {
             Set password
           </button>
         </div>
-      </form>
+      </Form>
     </details>
   );
 }

@@ -8,6 +8,7 @@ import { write } from '../../../api/write.ts';
 import { goTo, linkTo, route } from '../../../route/route.ts';
 import { useAct } from '../../../ui/act.ts';
 import { SelectField, TextField } from '../../../ui/field.tsx';
+import { Form } from '../../../ui/form.tsx';
 import { ListSection } from '../../../ui/list.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
 import type { Column } from '../../../ui/table.tsx';
@@ -90,18 +91,24 @@ function CreateAccount() {
   return (
     <details>
       <summary>Create an account</summary>
-      <form class="panel stack narrow" method="post" onSubmit={submit}>
+      <Form problem={problem} class="panel stack narrow" method="post" onSubmit={submit}>
         <TextField label="User name" value={username} required maxLength={63} autocomplete="off" spellcheck={false} />
         <TextField label="Display name" value={displayName} autocomplete="off" />
         <TextField
           label="Initial password"
+          fields={['password']}
           hint={INITIAL_PASSWORD_HINT}
           type="password"
           value={password}
           required
           autocomplete="new-password"
         />
-        <SelectField label="Role in the installation" value={role} options={Object.entries(INSTALLATION_ROLES)} />
+        <SelectField
+          label="Role in the installation"
+          fields={['role']}
+          value={role}
+          options={Object.entries(INSTALLATION_ROLES)}
+        />
         <p class="hint dim">Platform administrators manage all workspaces and accounts.</p>
         <ProblemNotice problem={problem.value} />
         <div class="row">
@@ -109,7 +116,7 @@ function CreateAccount() {
             Create account
           </button>
         </div>
-      </form>
+      </Form>
     </details>
   );
 }

@@ -9,6 +9,7 @@ import { write } from '../../../api/write.ts';
 import { useAct } from '../../../ui/act.ts';
 import { Confirm, Dialog } from '../../../ui/dialog.tsx';
 import { CheckField, SelectField, TextField } from '../../../ui/field.tsx';
+import { Form } from '../../../ui/form.tsx';
 import { issuerHost } from '../../../ui/issuer-host.ts';
 import { ListSection } from '../../../ui/list.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
@@ -121,7 +122,7 @@ function AddMember() {
   return (
     <details>
       <summary>Add a member</summary>
-      <form class="panel stack narrow" onSubmit={submit}>
+      <Form problem={problem} class="panel stack narrow" onSubmit={submit}>
         <TextField
           label="User name"
           hint="Exact user name. Without an account yet, the person is a member from the first sign-in."
@@ -136,7 +137,7 @@ function AddMember() {
             Add member
           </button>
         </div>
-      </form>
+      </Form>
     </details>
   );
 }
@@ -150,7 +151,7 @@ function ChangeRole({ member, close }: { member: Member; close: () => void }) {
   };
   return (
     <Dialog title={`Change the role of ${member.username}`} close={close}>
-      <form class="stack" onSubmit={submit}>
+      <Form problem={problem} class="stack" onSubmit={submit}>
         <SelectField label={`Role of ${member.username}`} value={role} options={roleOptions} />
         <ProblemNotice problem={problem.value} />
         <div class="row">
@@ -161,7 +162,7 @@ function ChangeRole({ member, close }: { member: Member; close: () => void }) {
             Cancel
           </button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

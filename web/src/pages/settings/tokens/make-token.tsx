@@ -7,6 +7,7 @@ import { SCOPE_WORDS } from '../../../api/scopes.ts';
 import { may, workspace, workspaceId } from '../../../api/workspace.ts';
 import { useAct } from '../../../ui/act.ts';
 import { SelectField, TextField } from '../../../ui/field.tsx';
+import { Form } from '../../../ui/form.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
 
 const PRESETS = { default: 'read, plan and request changes', viewer: 'read only', own: 'chosen below' } as const;
@@ -46,7 +47,7 @@ export function MakeToken({ done }: { done: (made: { name: string; token: string
   return (
     <details>
       <summary>Create an API token</summary>
-      <form class="panel stack narrow" onSubmit={submit}>
+      <Form problem={problem} class="panel stack narrow" onSubmit={submit}>
         <TextField
           label="Name"
           hint={'Such as "nightly backup".'}
@@ -57,10 +58,11 @@ export function MakeToken({ done }: { done: (made: { name: string; token: string
         />
         <SelectField
           label="Ends after"
+          fields={['expiry']}
           value={days}
           options={DAYS.map((one) => [String(one), one === 365 ? 'a year' : `${one} days`])}
         />
-        <SelectField label="Permissions" value={preset} options={presets} />
+        <SelectField label="Permissions" fields={['scopes']} value={preset} options={presets} />
         {preset.value === 'own' && (
           <fieldset>
             <legend class="visually-hidden">Permissions</legend>
@@ -87,7 +89,7 @@ export function MakeToken({ done }: { done: (made: { name: string; token: string
             Create token
           </button>
         </div>
-      </form>
+      </Form>
     </details>
   );
 }

@@ -4,6 +4,7 @@ import { changed, useLoaded } from '../../../api/load.ts';
 import type { Webhook } from '../../../api/types.ts';
 import { may, workspaceId } from '../../../api/workspace.ts';
 import { WAITS, write } from '../../../api/write.ts';
+import { actorText } from '../../../design/actor.tsx';
 import { goTo, linkTo } from '../../../route/route.ts';
 import { useAct } from '../../../ui/act.ts';
 import { Confirm } from '../../../ui/dialog.tsx';
@@ -42,7 +43,7 @@ function Details({ webhook }: { webhook: Webhook }) {
           ['Events', events.join(' ')],
           ['Failing since', failingSince && <Time at={failingSince} />],
           ['Disabled because', disabledReason],
-          ['Created', [<Time key="made" at={createdAt} />, ` by ${createdBy}`]],
+          ['Created', [<Time key="made" at={createdAt} />, ` by ${actorText(createdBy)}`]],
         ]}
       />
       {may('members:write') && <Actions webhook={webhook} />}

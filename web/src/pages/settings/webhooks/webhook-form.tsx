@@ -3,6 +3,7 @@ import { Problem } from '../../../api/problem.ts';
 import type { Webhook } from '../../../api/types.ts';
 import { useAct } from '../../../ui/act.ts';
 import { TextField } from '../../../ui/field.tsx';
+import { Form } from '../../../ui/form.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
 
 /** By prefix (docs/webhooks.md#what-is-sent). */
@@ -16,7 +17,7 @@ const EVENT_GROUPS: Readonly<Record<string, string>> = {
   'member.*': 'members and their roles',
   'snapshot.*': 'snapshots',
   'assessment.*': 'assessments',
-  'compliance.*': 'controls that flip, and schedules that fail',
+  'compliance.*': 'controls that change, and schedules that fail',
   'review.*': 'reviews that are due',
   'audit.*': 'the audit log: contradictions, days without an entry',
   token_used: 'join tokens that a device used',
@@ -44,7 +45,7 @@ export function WebhookForm({ webhook, act: label, run }: Props) {
     });
   };
   return (
-    <form class="panel stack" onSubmit={submit}>
+    <Form problem={problem} class="panel stack" onSubmit={submit}>
       <TextField
         label="URL"
         hint="A public https address, unless the operator allows others."
@@ -61,7 +62,7 @@ export function WebhookForm({ webhook, act: label, run }: Props) {
           {label}
         </button>
       </div>
-    </form>
+    </Form>
   );
 }
 

@@ -4,6 +4,7 @@ import { may } from '../../../api/workspace.ts';
 import { useAct } from '../../../ui/act.ts';
 import { Facts } from '../../../ui/facts.tsx';
 import { CheckField, SelectField } from '../../../ui/field.tsx';
+import { Form } from '../../../ui/form.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
 import { type SettingsPatch, saveSettings } from './save-settings.ts';
 
@@ -95,27 +96,36 @@ function ApprovalForm({ settings, id }: Props) {
     return act(() => saveSettings(id, patch()));
   };
   return (
-    <form class="stack narrow" onSubmit={submit}>
+    <Form problem={problem} class="stack narrow" onSubmit={submit}>
       <div>
         <CheckField
           label="New devices wait for approval"
+          fields={['requirePeerApproval']}
           hint="A new device has no address and no connections until someone approves it."
           value={requirePeer}
         />
         <CheckField
           label="Direct changes wait for approval too"
+          fields={['requireApproval']}
           hint="Every change by hand, by file and by token, not only those of agents."
           value={requireApproval}
         />
         <CheckField
           label="Require a 2FA code to approve"
+          fields={['approvalCode']}
           hint="Approvers without a second factor cannot approve."
           value={approvalCode}
         />
       </div>
-      <SelectField label="Requesters may approve their own changes" value={self} options={Object.entries(SELF)} />
+      <SelectField
+        label="Requesters may approve their own changes"
+        fields={['selfApproval']}
+        value={self}
+        options={Object.entries(SELF)}
+      />
       <SelectField
         label="Apply without approval"
+        fields={['autoApprove']}
         hint="Plans up to this risk whose effect is fully known."
         value={auto}
         options={Object.entries(AUTOS)}
@@ -132,6 +142,6 @@ function ApprovalForm({ settings, id }: Props) {
           Save
         </button>
       </div>
-    </form>
+    </Form>
   );
 }

@@ -5,6 +5,7 @@ import { may } from '../../../api/workspace.ts';
 import { useAct } from '../../../ui/act.ts';
 import { Facts } from '../../../ui/facts.tsx';
 import { CheckField, TextField } from '../../../ui/field.tsx';
+import { Form } from '../../../ui/form.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
 import { saveSettings, termsOf } from './save-settings.ts';
 
@@ -73,27 +74,34 @@ function ComplianceForm({ settings: { compliance = {}, reviews = {} }, id }: Pro
   };
   const days = { type: 'number', min: 1, max: 366 } as const;
   return (
-    <form class="stack narrow" onSubmit={submit}>
+    <Form problem={problem} class="stack narrow" onSubmit={submit}>
       <TextField
         label="Labels of peers with cardholder data"
+        fields={['cde']}
         hint="As key=value, separated by spaces. Empty: the default labels."
         value={cde}
         autocomplete="off"
       />
       <TextField
         label="Labels of peers with health data"
+        fields={['ephi']}
         hint="As key=value, separated by spaces. Empty: the default labels."
         value={ephi}
         autocomplete="off"
       />
       <TextField
         label="Outside addresses that may reach them"
+        fields={['sources']}
         hint="As 203.0.113.0/24, separated by spaces."
         value={sources}
         autocomplete="off"
       />
       <Frameworks chosen={frameworks} />
-      <CheckField label="A change that breaks a control needs a second person" value={secondPerson} />
+      <CheckField
+        label="A change that breaks a control needs a second person"
+        fields={['secondPerson']}
+        value={secondPerson}
+      />
       <fieldset class="stack-small">
         <legend class="label">Days between reviews</legend>
         <div class="row">
@@ -109,7 +117,7 @@ function ComplianceForm({ settings: { compliance = {}, reviews = {} }, id }: Pro
           Save
         </button>
       </div>
-    </form>
+    </Form>
   );
 }
 

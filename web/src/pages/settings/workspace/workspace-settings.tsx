@@ -11,6 +11,7 @@ import { CopyButton } from '../../../ui/copy.tsx';
 import { Confirm } from '../../../ui/dialog.tsx';
 import { Facts } from '../../../ui/facts.tsx';
 import { TextField } from '../../../ui/field.tsx';
+import { Form } from '../../../ui/form.tsx';
 import { say } from '../../../ui/message.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
 import { ReadResult } from '../../../ui/read-result.tsx';
@@ -78,7 +79,7 @@ function General({ workspace: { id, slug, namespace, displayName, maxNodeCount, 
         ]}
       />
       {may('members:write') && (
-        <form class="stack narrow" onSubmit={submit}>
+        <Form problem={problem} class="stack narrow" onSubmit={submit}>
           <TextField label="Display name" value={name} required autocomplete="off" />
           <TextField
             label="Time zone"
@@ -87,14 +88,24 @@ function General({ workspace: { id, slug, namespace, displayName, maxNodeCount, 
             required
             autocomplete="off"
           />
-          {mayLimit && <TextField label="Peer limit" type="number" min={1} max={1_000_000} value={most} required />}
+          {mayLimit && (
+            <TextField
+              label="Peer limit"
+              fields={['maxNodeCount']}
+              type="number"
+              min={1}
+              max={1_000_000}
+              value={most}
+              required
+            />
+          )}
           <ProblemNotice problem={problem.value} />
           <div class="row">
             <button type="submit" disabled={isActing.value || isSame}>
               Save
             </button>
           </div>
-        </form>
+        </Form>
       )}
     </section>
   );

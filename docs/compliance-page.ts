@@ -142,7 +142,7 @@ written directly between two assessments is told by the next one.
 
 A plan after which a control fails that did not before says so in its warnings, with who does what, before it is applied; one that
 mends a control says that too. Such a plan is of medium risk at least, and is never approved by itself. A
-[difference](history.md) between two moments tells the controls that flipped.
+[difference](history.md) between two moments tells the controls that changed.
 
 These are the controls that rest on the state of the network, without the ages of keys and the reviews of changes, of these frameworks:
 those that \`compliance.frameworks\` names; where it is unset \`pci-dss\` and \`hipaa\`, each where some peer is

@@ -15,7 +15,7 @@ import { recordSchema, recordView } from './record-view.ts';
 export const policySchema = recordSchema(
   storedPolicySpec,
   z.strictObject({
-    matchedPeers: z.int().describe('Peers that the policy is about'),
+    matchedPeers: z.int().describe('Peers that the policy applies to'),
     ruleCount: z.int(),
     summary: z.string().describe('The policy in one line of words'),
     warnings: z.array(z.string()),

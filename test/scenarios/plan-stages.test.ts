@@ -41,7 +41,7 @@ test('a plan can be followed stage by stage, and ends with the answer that it ha
   const { told, last } = await allOf(response);
   expect(told).toEqual([
     'Reading the sentence',
-    'Asking a model, because the language does not read the sentence',
+    'Asking a model, because the built-in reader does not read the sentence',
     'Computing the effect and comparing it with the orders',
     'Asking a model for words',
     'answer',

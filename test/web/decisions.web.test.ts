@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser)('decisions on the dashboard', () => {
     await dashboard.signIn('admin', ADMIN_PASSWORD);
 
     const change = page.getByRole('article');
-    await change.getByText('admin', { exact: true }).first().waitFor();
+    await change.getByText(/^admin, /).waitFor();
     await change.getByText('Effect matches the orders').waitFor();
     await change.getByText('1 pair, 1 with addresses outside').waitFor();
     await change.getByText('create MeshPolicy').click();

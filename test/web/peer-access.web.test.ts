@@ -41,7 +41,7 @@ describe.skipIf(!hasBrowser)('what devices reach, on the dashboard', () => {
     const access = page.getByRole('article', { name: 'gina-mbp' }).getByRole('region', { name: 'Access' });
     await access.getByRole('heading', { name: 'Access after approval' }).waitFor();
     const row = access.getByRole('listitem').filter({ hasText: 'orders-db' });
-    await row.getByText('anything').waitFor();
+    await row.getByText('everything').waitFor();
     await row.getByRole('link', { name: 'only-to-db' }).waitFor();
     await access.getByText(/^join token laptops of June of admin$/).waitFor();
     await page.getByRole('button', { name: 'Approve gina-mbp' }).waitFor();
@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)('what devices reach, on the dashboard', () => {
     await card.getByRole('button', { name: 'Access' }).click();
     const access = card.getByRole('region', { name: 'Access' });
     const row = access.getByRole('listitem').filter({ hasText: 'role=web' });
-    await row.getByText('anything').waitFor();
+    await row.getByText('everything').waitFor();
     const outside = access.getByRole('listitem').filter({ hasText: 'outside' });
     await outside.getByText('outside', { exact: true }).first().waitFor();
     expect(await access.textContent()).not.toMatch(/\d - \d/);

@@ -54,7 +54,7 @@ export const effectSchema = z
 
 export const readBy = z.enum(READERS).describe('Who turned the intent into the change');
 
-export const check = z.enum(CHECKS).describe('The effect against what the language reader understood, if it did');
+export const check = z.enum(CHECKS).describe('The effect against what the built-in reader understood, if it did');
 
 export const expectationsHold = z
   .boolean()

@@ -51,7 +51,7 @@ export const workflowDetailSchema = z.strictObject({
   reading: z.string().nullable().describe('What they say of it, not checked'),
   appliedBy: z.string(),
   approvalAskedOf: z.string().nullable(),
-  check: check.describe('When it was put forward: the effect against what the language reader derived from the intent'),
+  check: check.describe('When it was put forward: the effect against what the built-in reader derived from the intent'),
   expectations_hold: expectationsHold,
   objections: z.array(z.string()).describe('What speaks against it'),
   overridden: z.boolean().describe('Put forward although it does not do what was asked, by someone who may'),

@@ -23,7 +23,7 @@ export interface AutoApprovalFacts {
 
 /**
  * Returns true if a workspace carries a plan out without a person, by its effect, its risk and who asked for it. Without
- * `autoApprove.from` the plan has to match a sentence that the language reader read. A model's reading always waits.
+ * `autoApprove.from` the plan has to match a sentence that the built-in reader read. A model's reading always waits.
  */
 export function isAutoApproved(facts: AutoApprovalFacts, { autoApprove }: WorkspaceSettings): boolean {
   if (!autoApprove || facts.readBy === 'model') return false;

@@ -11,13 +11,13 @@ export const READERS = ['language', 'agent', 'model', 'person'] as const;
 export type ReadBy = (typeof READERS)[number];
 
 /**
- * The computed effect against what the language reader derived from the intent. `not checked`: there is no such statement,
+ * The computed effect against what the built-in reader derived from the intent. `not checked`: there is no such statement,
  * or a question of the plan is open.
  */
 export const CHECKS = ['matches', 'differs', 'not checked'] as const;
 export type Check = (typeof CHECKS)[number];
 
-/** Author of the changes: the language reader, a model, the caller, or the code that brings a past state back. */
+/** Author of the changes: the built-in reader, a model, the caller, or the code that brings a past state back. */
 export type PlannedBy = 'grammar' | 'model' | 'caller' | 'revert';
 
 /** Source of `expectations` in plans and workflows of earlier versions. `caller` includes those of the grammar. */
@@ -41,7 +41,7 @@ export interface Stated {
   readonly edits?: readonly NetworkChange[];
   /** Requirements of the caller that must hold afterwards, among other things. */
   readonly hold?: readonly Order[];
-  /** The intent as the language reader reads it; absent where it wrote `orders`, or does not read it. */
+  /** The intent as the built-in reader reads it; absent where it wrote `orders`, or does not read it. */
   readonly intended?: IntentReading;
   readonly plannedBy: PlannedBy;
 }
@@ -51,7 +51,7 @@ export function writerOf({ caller, face }: Pick<CallContext<unknown>, 'caller' |
   return caller.kind === 'user' && caller.interactive && face === 'rest' ? 'person' : 'agent';
 }
 
-/** Returns the intent as the language reader reads it, whoever wrote the changes. */
+/** Returns the intent as the built-in reader reads it, whoever wrote the changes. */
 export function intentReading({ orders, edits = [], intended, plannedBy }: Stated): IntentReading | undefined {
   return plannedBy === 'grammar' && orders ? { orders, edits } : intended;
 }

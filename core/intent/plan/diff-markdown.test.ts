@@ -50,7 +50,7 @@ describe('the Markdown of a plan', () => {
     const peers = [...many(3, 'web'), ...many(2, 'db'), peer('laptop')];
     expect(diffMarkdown(viewOf(peers, [denied('db')]))).toBe(`# Close the databases.
 
-Read by the language reader, as: Close them.
+Read by the built-in reader, as: Close them.
 
 Risk: **medium** (ends all traffic)
 

@@ -55,7 +55,7 @@ export interface PlanView {
   readonly isStated: boolean;
   /** Expectations stated by the intent, as sentences. */
   readonly stated: readonly string[];
-  /** The intent as the language reader reads it, where others wrote the orders or changes, as sentences. */
+  /** The intent as the built-in reader reads it, where others wrote the orders or changes, as sentences. */
   readonly intended?: readonly string[];
   /** The orders from which code wrote the changes, as sentences. */
   readonly orders?: readonly string[];
@@ -161,17 +161,17 @@ export function wordingViewOf(intent: string, view: PlanView): WordingView {
 }
 
 const READ_BY = {
-  language: 'the language reader, as',
-  model: 'a model, which says (its own words, not checked)',
-  agent: 'an agent or program, which wrote the changes itself',
-  person: 'a person, who wrote the changes',
+  language: 'Read by the built-in reader, as',
+  model: 'Read by a model, which says (its own words, not checked)',
+  agent: 'Sent by an agent or program, as finished changes',
+  person: 'Sent by a person, as finished changes',
 } as const satisfies Record<ReadBy, string>;
 
 const ORDERED_BY = {
-  language: 'Orders of the language reader, from the sentence',
-  model: 'Orders of a model, from the sentence',
-  agent: 'Orders of an agent or program',
-  person: 'Orders of a person',
+  language: 'Orders that the built-in reader read from the sentence',
+  model: 'Orders that a model read from the sentence',
+  agent: 'Orders sent by an agent or program',
+  person: 'Orders sent by a person',
 } as const satisfies Record<ReadBy, string>;
 
 /** The first line of a plan that changes nothing since all of it is so already. */
@@ -183,7 +183,7 @@ export function alreadyText(policies: readonly string[]): string {
 function readByText({ readBy, sentence, orders, shown, hold }: PlanView): string {
   if (!orders && shown.length === 0 && hold.length > 0) return 'Nothing is written: it is asked what is so.';
   if (orders) return `${ORDERED_BY[readBy]}; code wrote the changes.`;
-  return `Read by ${READ_BY[readBy]}: ${plain(sentence)}`;
+  return `${READ_BY[readBy]}: ${plain(sentence)}`;
 }
 
 function intentText({ intent, orders }: PlanView): string[] {
@@ -195,7 +195,7 @@ function checkText({ check, readBy, isStated, orders, intent }: PlanView): strin
     case 'matches':
       return `**matches**: the effect matches ${orders ? 'the orders below' : 'what is listed below'}.`;
     case 'differs':
-      return '**differs**: the effect is not what the sentence says, as the language reader reads it.';
+      return '**differs**: the effect is not what the sentence says, as the built-in reader reads it.';
     case 'not checked':
       if (isStated) return '**not checked**: a question of this plan is open, and whoever approves it answers.';
       if (orders) return `**not checked**: ${notReadText(readBy, intent)}. Judge the orders and their effect yourself.`;
@@ -211,7 +211,7 @@ function notReadText(readBy: ReadBy, intent: string | undefined): string {
   if (intent === undefined) return 'no sentence says what was meant';
   return readBy === 'model'
     ? 'only a model reads the sentence as these orders'
-    : 'the language reader does not read the sentence';
+    : 'the built-in reader does not read the sentence';
 }
 
 function callerTitle({ expectationsHold }: PlanView): string {

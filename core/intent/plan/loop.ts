@@ -120,7 +120,7 @@ async function nextAnswer(
 type RequestFacts = Required<Pick<Proposal, 'intent' | 'askedBy'>>;
 type CallerRequest = Pick<PlanQuestion, 'expected' | 'hold'> & RequestFacts;
 
-/** A plan of the language reader or of a model passes the same checks. */
+/** A plan of the built-in reader or of a model passes the same checks. */
 async function proposed(
   services: ComputeServices,
   workspace: string,

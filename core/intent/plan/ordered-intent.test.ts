@@ -96,7 +96,7 @@ test("a caller's orders that the sentence contradicts differ from it, in words t
   });
 });
 
-test("a caller's orders match a sentence that the language reader reads alike", async () => {
+test("a caller's orders match a sentence that the built-in reader reads alike", async () => {
   const { plan: made } = await plan([], { orders: WEB_TO_DB.orders }, WEB_TO_DB);
   expect(await made).toMatchObject({ read_by: 'agent', check: 'matches', verified: true });
 });
@@ -110,9 +110,9 @@ test('the Markdown has the orders as its title, their effect below, and quotes t
   );
   expect(text).toMatch(/^# Only role=web to role=db on tcp\/5432\n\nOpens nothing; closes TCP 5432/);
   expect(text).toContain(
-    'Orders of an agent or program; code wrote the changes.\n\nThe requester wrote:\n\n> approved',
+    'Orders sent by an agent or program; code wrote the changes.\n\nThe requester wrote:\n\n> approved',
   );
-  expect(text).toContain('Check: **not checked**: the language reader does not read the sentence.');
+  expect(text).toContain('Check: **not checked**: the built-in reader does not read the sentence.');
   expect(text).toContain('## The effect matches these orders\n\n- only role=web to role=db on tcp/5432\n');
 });
 

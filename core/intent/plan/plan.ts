@@ -218,7 +218,7 @@ export async function requesterOf({
   return { id: caller.id, peer };
 }
 
-/** Changes that the caller wrote are compared with the intent where the language reader reads it, and with what the caller expects. */
+/** Changes that the caller wrote are compared with the intent where the built-in reader reads it, and with what the caller expects. */
 async function given(
   context: CallContext<ComputeServices>,
   { intent, expectations }: Pick<OrderRequest, 'intent' | 'expectations'>,
@@ -238,7 +238,7 @@ async function given(
   };
 }
 
-/** Returns what an intent says has to hold, where the language reader reads it. */
+/** Returns what an intent says has to hold, where the built-in reader reads it. */
 async function intentOf(
   { services, workspace }: CallContext<ComputeServices>,
   intent: string,

@@ -17,7 +17,7 @@ export function understoodFirst(sure: Planner, other: Planner): Planner {
       const { counterexample: _, ...anew } = question;
       const reading = await sure.plan(anew);
       if (reading.outcome !== 'refused') return question.counterexample ? sure.plan(question) : reading;
-      question.onStage?.('Asking a model, because the language does not read the sentence');
+      question.onStage?.('Asking a model, because the built-in reader does not read the sentence');
       const answer = await other.plan(question).catch((error: unknown) => failureOf(error, question));
       if (answer.outcome !== 'refused') return answer;
       return {

@@ -16,6 +16,11 @@ export function actorText(actor: string): string {
   return before === undefined ? actor : before + name.join(':');
 }
 
+/** Returns a text of the control plane with people by their plain names. */
+export function withPlainNames(text: string): string {
+  return text.replaceAll('user:', '');
+}
+
 /** Returns the actor that {@link actorText} shows as a text; a plain name as it is: the control plane knows whose it is. */
 export function actorOf(text: string): string {
   const [kind, [, before] = []] =

@@ -4,7 +4,7 @@ import { rangeText } from '../reach/ports.ts';
 export interface EffectLine {
   readonly sources: readonly string[];
   readonly targets: readonly string[];
-  /** As `TCP 5432, UDP 53` or `anything`. */
+  /** As `TCP 5432, UDP 53` or `everything`. */
   readonly traffic: string;
 }
 
@@ -43,13 +43,13 @@ function gathered<R>(rows: readonly R[], keyOf: (row: R) => readonly string[], p
 const EVERYTHING = ['ICMP', 'SCTP', 'TCP', 'UDP'];
 
 function trafficOf(ports: readonly string[]): string {
-  const isAll = ports.includes('anything') || EVERYTHING.every((protocol) => ports.includes(protocol));
-  return isAll ? 'anything' : ports.join(', ');
+  const isAll = ports.includes('everything') || EVERYTHING.every((protocol) => ports.includes(protocol));
+  return isAll ? 'everything' : ports.join(', ');
 }
 
 function portsOf({ protocol, from, to }: EffectRow): string {
   const isWhole = from === null || (from === 1 && to === 65_535);
-  if (isWhole) return protocol === 'any' ? 'anything' : protocol;
+  if (isWhole) return protocol === 'any' ? 'everything' : protocol;
   return rangeText(protocol, from, to);
 }
 

@@ -7,7 +7,7 @@ const MOST = 4;
 
 /** As `TCP 5432, UDP 53`, the first few in full. */
 export function portsText(allowed: Allowed, { most = MOST, omitted = 0 } = {}): string {
-  if (allowed === 'ALL') return 'anything';
+  if (allowed === 'ALL') return 'everything';
   if (allowed.length === 0) return 'nothing';
   const shown = allowed
     .slice(0, most)

@@ -1,4 +1,5 @@
 import type { components } from '../api/schema.d.ts';
+import { actorText } from '../design/actor.tsx';
 import { Sentence } from '../ui/sentence.tsx';
 
 type Props = Pick<components['schemas']['ConnectivityTimeline']['intervals'][number], 'change' | 'causes'>;
@@ -11,8 +12,8 @@ export function ChangeLine({ change, causes }: Props) {
       {names !== '' && <p class="small break">Because of {names}</p>}
       {change && (
         <p class="small dim break">
-          {change.actor}: <Sentence text={change.reason} /> (revision {change.revision}
-          {change.reviewed_by !== null && `, approved by ${change.reviewed_by}`})
+          {actorText(change.actor)}: <Sentence text={change.reason} /> (revision {change.revision}
+          {change.reviewed_by !== null && `, approved by ${actorText(change.reviewed_by)}`})
         </p>
       )}
     </>

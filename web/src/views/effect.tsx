@@ -1,5 +1,6 @@
 import type { components } from '../api/schema.d.ts';
 import type { Plan, WorkflowDetail } from '../api/types.ts';
+import { actorText } from '../design/actor.tsx';
 import { Chip } from '../design/chip.tsx';
 import { ChangedResource } from '../effect/changed-resource.tsx';
 import { Checked, quotedIntent, readByFact } from '../effect/checked.tsx';
@@ -56,12 +57,12 @@ function WorkflowAnswer({ workflow }: { workflow: WorkflowDetail }) {
   const quoted = quotedIntent(workflow);
   const facts: readonly Fact[] = [
     ['Status', status === 'pending' ? 'awaiting approval' : error ? `${status}: ${error}` : status],
-    ['Asked by', workflow.requestedBy],
+    ['Asked by', actorText(workflow.requestedBy)],
     ['Asked for', quoted],
     readByFact(workflow),
     ['Check', !call && <Checked key="v" of={workflow} objections={objections} isQuoted={quoted !== undefined} />],
     ['Expires', status === 'pending' && <Time key="t" at={workflow.expiresAt} />],
-    ['Reviewed by', reviewedBy && [`${reviewedBy}, `, <Time key="at" at={reviewedAt} />]],
+    ['Reviewed by', reviewedBy && [`${actorText(reviewedBy)}, `, <Time key="at" at={reviewedAt} />]],
     ['Note', workflow.note],
     ['Repeats the call of an agent:', call && <code key="call">{call.operation}</code>],
   ];

@@ -5,6 +5,7 @@ import { useLoaded } from '../../api/load.ts';
 import type { components } from '../../api/schema.d.ts';
 import { workspaceId } from '../../api/workspace.ts';
 import { write } from '../../api/write.ts';
+import { actorText } from '../../design/actor.tsx';
 import { linkTo, route } from '../../route/route.ts';
 import { Confirm } from '../../ui/dialog.tsx';
 import { labelsText } from '../../ui/labels.ts';
@@ -44,7 +45,12 @@ export function JoinTokens() {
     { name: 'Ends', cell: ({ expiresAt }) => <Time at={expiresAt} />, order: ({ expiresAt }) => expiresAt },
     { name: 'Labels', cell: ({ labels }) => labelsText(labels), isMinor: true },
     { name: 'Network', cell: ({ network }) => network, isMinor: true },
-    { name: 'Created by', cell: ({ createdBy }) => createdBy, order: ({ createdBy }) => createdBy, isMinor: true },
+    {
+      name: 'Created by',
+      cell: ({ createdBy }) => actorText(createdBy),
+      order: ({ createdBy }) => createdBy,
+      isMinor: true,
+    },
     {
       name: 'Revoke',
       cell: (token) => (

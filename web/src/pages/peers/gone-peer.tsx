@@ -3,7 +3,7 @@ import { edition } from '../../api/edition.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { Problem } from '../../api/problem.ts';
 import { holds } from '../../api/workspace.ts';
-import { Actor } from '../../design/actor.tsx';
+import { actorText } from '../../design/actor.tsx';
 import { Chip } from '../../design/chip.tsx';
 import { linkTo, queryPart } from '../../route/route.ts';
 import { ago, DAY_MS } from '../../time/moment.ts';
@@ -57,14 +57,7 @@ function Gone({ name, end: { at, actor, newName }, closeTo }: { name: string; en
             to <a href={linkTo('peers', [newName])}>{newName}</a>{' '}
           </>
         )}
-        {actor === null ? (
-          'at its expiry'
-        ) : (
-          <>
-            by <Actor actor={actor} />
-          </>
-        )}
-        .
+        {actor === null ? 'at its expiry' : `by ${actorText(actor)}`}.
       </p>
       {hasHistory() && <PeerHistory name={name} agents={undefined} />}
       {holds('audit:read') && (

@@ -48,7 +48,7 @@ function Body({ policy, agents }: { policy: Policy; agents: AgentNames | undefin
         <Lines lines={sentencesOf(spec).map((sentence) => withAgentNames(sentence, agents))} />
         <Facts
           facts={[
-            ['Peers', policy.status.matchedPeers === 1 ? 'about 1 peer' : `about ${policy.status.matchedPeers} peers`],
+            ['Applies to', policy.status.matchedPeers === 1 ? '1 peer' : `${policy.status.matchedPeers} peers`],
             ['Ends', typeof spec.expiresAt === 'string' && <Time at={spec.expiresAt} />],
             ['Created', <Time key="created" at={policy.createdAt} />],
             [

@@ -3,6 +3,7 @@ import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { RefreshedPreview, RiskLevel, WorkflowDetail } from '../../api/types.ts';
 import { holds } from '../../api/workspace.ts';
+import { actorText } from '../../design/actor.tsx';
 import { ChangedResource } from '../../effect/changed-resource.tsx';
 import { Checked, quotedIntent, readByFact } from '../../effect/checked.tsx';
 import { EffectGraph } from '../../effect/effect-graph.tsx';
@@ -256,7 +257,7 @@ function ReviewedBy({
 }): ComponentChildren {
   return (
     <>
-      {reviewedBy}, <Time at={reviewedAt} />
+      {reviewedBy && actorText(reviewedBy)}, <Time at={reviewedAt} />
       {selfApproved && ` (their own request)`}
     </>
   );

@@ -3,6 +3,7 @@ import { useLoaded } from '../../api/load.ts';
 import type { components } from '../../api/schema.d.ts';
 import type { Drawing, Effect, EffectRow, WorkflowDetail } from '../../api/types.ts';
 import { holds } from '../../api/workspace.ts';
+import { actorText } from '../../design/actor.tsx';
 import { type Difference, differenceOf } from '../../effect/difference.ts';
 import { EffectLineItem } from '../../effect/effect-view.tsx';
 import { groupedRows } from '../../effect/grouped.ts';
@@ -88,7 +89,7 @@ function SinceList({ changes: value }: { changes: components['schemas']['ListCha
         {value.items.map(({ at, actor, reason, resources }) => (
           <li key={`${at} ${reason}`} class="row">
             <span class="break">{reason ?? resources.map(({ name }) => name).join(', ')}</span>
-            <span class="dim small break">{actor}</span>
+            <span class="dim small break">{actor === null ? 'expiry' : actorText(actor)}</span>
             <Time at={at} />
           </li>
         ))}

@@ -2,6 +2,7 @@ import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Agent } from '../../api/types.ts';
+import { actorText } from '../../design/actor.tsx';
 import { linkTo } from '../../route/route.ts';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -19,7 +20,7 @@ export function WhoAsked({ actor, at }: { actor: string; at: string }) {
         <AgentLine name={actor.slice(AGENT.length)} at={at} />
       ) : (
         <span class="break">
-          {actor}, <Time at={at} />
+          {actorText(actor)}, <Time at={at} />
         </span>
       )}
     </>
@@ -31,8 +32,7 @@ function AgentLine({ name, at }: { name: string; at: string }) {
   return (
     <>
       <a class="break" href={linkTo('agents', [name])}>
-        {AGENT}
-        {name}
+        {actorText(AGENT + name)}
       </a>
       , <Time at={at} />
       <ReadResult of={loaded.value} loading="">

@@ -6,6 +6,7 @@ import { useLoaded } from '../../api/load.ts';
 import { Problem } from '../../api/problem.ts';
 import type { components } from '../../api/schema.d.ts';
 import { workspaceId } from '../../api/workspace.ts';
+import { actorText } from '../../design/actor.tsx';
 import { To } from '../../design/to.tsx';
 import { linkTo } from '../../route/route.ts';
 import { useAct } from '../../ui/act.ts';
@@ -114,14 +115,14 @@ export function Compare({ range }: { range: ReadonlySignal<Range | undefined> })
           </button>
         </div>
       )}
-      <Lines title="Assertions that flipped">
+      <Lines title="Changed assertions">
         {diff.assertions.map(({ assertion, text, old, new: now, detail }) => (
           <li key={assertion} class="break">
             <strong>{assertion}</strong> {text}: {old} <span aria-hidden="true">→</span> {now}. {detail}
           </li>
         ))}
       </Lines>
-      <Lines title="Controls that flipped">
+      <Lines title="Changed controls">
         {diff.controls.map(({ framework, control, title, from, to, evidence }) => (
           <li key={`${framework} ${control}`} class="break">
             <strong>
@@ -225,8 +226,8 @@ function CauseLink({ revision, commit }: { revision: number; commit: Commit | un
   const href = workflow ? linkTo('review', [workflow]) : linkTo('time', [], { at });
   return (
     <>
-      <a href={href}>{reasonText(reason, workflow) || `Revision ${revision}`}</a> ({actor}
-      {reviewer ? `, approved by ${reviewer}` : ''}, <Time at={at} />)
+      <a href={href}>{reasonText(reason, workflow) || `Revision ${revision}`}</a> ({actorText(actor)}
+      {reviewer ? `, approved by ${actorText(reviewer)}` : ''}, <Time at={at} />)
     </>
   );
 }

@@ -1,3 +1,4 @@
+import { actorText, withPlainNames } from '../../../design/actor.tsx';
 import { Chip } from '../../../design/chip.tsx';
 import { linkTo } from '../../../route/route.ts';
 import { Facts } from '../../../ui/facts.tsx';
@@ -34,7 +35,7 @@ export function ControlView({ control, from, to }: Props) {
         )}
       </summary>
       <div class="stack">
-        <p class="break">{evidence}</p>
+        <p class="break">{withPlainNames(evidence)}</p>
         {of !== 'now' && <TimeLine failing={control.failing} from={from} to={to} />}
         {control.failing.length > 0 && <Failing control={control} from={from} to={to} />}
         <Remedy control={control} />
@@ -60,7 +61,7 @@ function Failing({ control: { failing, omitted_failing: omitted }, from, to }: P
             <span>
               <span aria-hidden="true">▲</span> <When interval={interval} start={from} end={to} />
             </span>
-            <span class="break">{interval.facts}</span>
+            <span class="break">{withPlainNames(interval.facts)}</span>
             {interval.begun_by && <Cause word="Began with" cause={interval.begun_by} />}
             {interval.ended_by && <Cause word="ended with" cause={interval.ended_by} />}
           </li>
@@ -90,8 +91,8 @@ function When({ interval: { from, to }, start, end }: { interval: FailingInterva
 function Cause({ word, cause: { at, actor, resources, workflow_id: workflow, reviewed_by: by, direct } }: CauseProps) {
   return (
     <span class="dim small break">
-      {word} {resources.join(', ')} {actor && `(${actor}) `}
-      <Time at={at} />, {by ? `reviewed by ${by}` : 'not reviewed'}
+      {word} {resources.join(', ')} {actor && `(${actorText(actor)}) `}
+      <Time at={at} />, {by ? `reviewed by ${actorText(by)}` : 'not reviewed'}
       {direct && `, written directly`}
       {workflow && (
         <>

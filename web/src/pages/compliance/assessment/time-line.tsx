@@ -1,4 +1,5 @@
 import { useId } from 'preact/hooks';
+import { withPlainNames } from '../../../design/actor.tsx';
 import { exactTime } from '../../../ui/time.tsx';
 import { dayOf } from '../days.ts';
 import type { FailingInterval } from '../types.ts';
@@ -39,7 +40,7 @@ export function TimeLine({ failing, from, to }: Props) {
           const [left, right] = [x(interval.from), x(interval.to)];
           const title = (
             <title>
-              {exactTime(interval.from)}: {interval.facts}
+              {exactTime(interval.from)}: {withPlainNames(interval.facts)}
             </title>
           );
           if (interval.from === interval.to) {

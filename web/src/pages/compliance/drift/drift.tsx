@@ -2,6 +2,7 @@ import { answer, api } from '../../../api/client.ts';
 import { FRAMEWORK_NAMES } from '../../../api/frameworks.ts';
 import { usePages } from '../../../api/pages.ts';
 import { workspaceId } from '../../../api/workspace.ts';
+import { actorText } from '../../../design/actor.tsx';
 import { linkTo } from '../../../route/route.ts';
 import { Empty } from '../../../ui/page.tsx';
 import { ReadResult } from '../../../ui/read-result.tsx';
@@ -10,7 +11,7 @@ import { ControlState } from '../control-state.tsx';
 import type { Drift } from '../types.ts';
 import { Schedules } from './schedules.tsx';
 
-/** Controls that flipped from one assessment to the next, and what is assessed by itself. */
+/** Controls whose result changed from one assessment to the next, and what is assessed by itself. */
 export function DriftTab() {
   return (
     <>
@@ -31,12 +32,14 @@ function Events() {
   const { more } = pages.value;
   return (
     <section class="stack">
-      <h2>Controls that flipped</h2>
+      <h2>Changed controls</h2>
       <p class="dim">Each assessment is compared with the previous one.</p>
       <ReadResult of={pages.value}>
         {(events) => (
           <>
-            {events.length === 0 && <Empty>No control has flipped. Schedule assessments to be notified.</Empty>}
+            {events.length === 0 && (
+              <Empty>No control has changed its result. Schedule assessments to be notified.</Empty>
+            )}
             <ul class="lines">
               {events.map((event) => (
                 <Event key={event.id} event={event} />
@@ -68,7 +71,7 @@ function Event({ event: { framework, at, controls, evidence_id: later, previous_
           <strong>{control}</strong> <ControlState status={from} /> → <ControlState status={to} />
           {cause && (
             <span class="dim small break">
-              since <Time at={cause.at} /> {cause.actor && `by ${cause.actor}`}
+              since <Time at={cause.at} /> {cause.actor && `by ${actorText(cause.actor)}`}
             </span>
           )}
         </span>

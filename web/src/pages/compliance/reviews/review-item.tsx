@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { api } from '../../../api/client.ts';
 import { write } from '../../../api/write.ts';
+import { actorText } from '../../../design/actor.tsx';
 import { Chip } from '../../../design/chip.tsx';
 import { useAct } from '../../../ui/act.ts';
 import { Confirm } from '../../../ui/dialog.tsx';
@@ -35,7 +36,7 @@ export function Item({ review, item, isOpen, decided }: Props) {
       <span class="dim small row">
         {known.map(([field, value]) => (
           <span key={field} class="break">
-            {field.replaceAll('_', ' ')}: {INSTANT.test(value) ? <Time at={value} /> : value}
+            {field.replaceAll('_', ' ')}: {INSTANT.test(value) ? <Time at={value} /> : actorText(value)}
           </span>
         ))}
       </span>

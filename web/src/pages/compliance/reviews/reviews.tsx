@@ -2,6 +2,7 @@ import { answer, api } from '../../../api/client.ts';
 import { usePages } from '../../../api/pages.ts';
 import { workspaceId } from '../../../api/workspace.ts';
 import { write } from '../../../api/write.ts';
+import { actorText } from '../../../design/actor.tsx';
 import { Chip } from '../../../design/chip.tsx';
 import { goTo, linkTo, route } from '../../../route/route.ts';
 import { useAct } from '../../../ui/act.ts';
@@ -60,7 +61,7 @@ export function Reviews() {
                     <a href={linkTo('compliance', ['reviews', id])}>{titleOf(kind)}</a>
                     <Chip tone={state === 'open' ? 'warn' : 'ok'}>{state === 'open' ? `○ open` : `● finished`}</Chip>
                     <span class="dim small">
-                      Started <Time at={at} /> by {by}
+                      Started <Time at={at} /> by {actorText(by)}
                     </span>
                     {finished && <span>{resultText(finished)}</span>}
                   </li>

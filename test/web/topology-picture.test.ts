@@ -55,8 +55,8 @@ test('the label of a line says which ports are open, and between how many pairs 
   const allowed = [{ protocol: 'TCP' as const, from: 5432, to: 5432 }];
   const there = { ...cell, allowed, open_pairs: 1_200 };
   expect(edgeText({ there, back: undefined })).toBe('TCP 5432 · 1,200 pairs');
-  expect(edgeText({ there: undefined, back: { ...cell, open_pairs: 1 } })).toBe('anything · 1 pair');
-  expect(edgeText({ there, back: cell })).toBe('TCP 5432 / anything · 1,201 pairs');
+  expect(edgeText({ there: undefined, back: { ...cell, open_pairs: 1 } })).toBe('everything · 1 pair');
+  expect(edgeText({ there, back: cell })).toBe('TCP 5432 / everything · 1,201 pairs');
 });
 
 test('what stood somewhere stands there again, and the rest finds the same places each time', async () => {

@@ -5,8 +5,7 @@ set -eu
 
 sh test/system-packages.sh lab && sh test/systemd-resolved.sh
 MESH_LONG=1 vitest run --project lab
-MESH_LONG=1 vitest run --project unit authority.property pushed-deltas every-word never-wider \
-  llm/grammar/builtin.test evals/faithful
+MESH_LONG=1 vitest run --project unit .property client/firewall/userspace/verdicts test/authorisation.test
 MESH_LONG=1 vitest run --project scenario outage test/faults
 
 sh test/system-packages.sh web

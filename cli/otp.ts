@@ -14,7 +14,12 @@ const TRIES = 3;
 
 const begun = z.object({ uri: z.string(), secret: z.string() });
 const codes = z.object({ recoveryCodes: z.array(z.string()) });
-const state = z.object({ enrolled: z.boolean(), recoveryCodesLeft: z.number(), required: z.boolean() });
+const state = z.object({
+  enrolled: z.boolean(),
+  recoveryCodesLeft: z.number(),
+  required: z.boolean(),
+  passkeys: z.array(z.unknown()),
+});
 
 /** `mesh otp`: the second factor of the signed-in account. */
 export function defineOtp(otp: Command): void {
@@ -37,7 +42,10 @@ async function enrol(): Promise<Answer> {
   const target = signedIn();
   using secrets = readSecrets();
   const password = await ask(secrets, 'Password: ');
-  const { uri, secret } = begun.parse(await callApi(target, { method: 'post', path: PATH, body: { password } }));
+  const { enrolled, passkeys } = state.parse(await callApi(target, { method: 'get', path: PATH }));
+  const asksForCode = !enrolled && passkeys.length > 0;
+  const body = { password, ...(asksForCode && { otp: await ask(secrets, 'Recovery code: ') }) };
+  const { uri, secret } = begun.parse(await callApi(target, { method: 'post', path: PATH, body }));
   notice([
     ...renderUnicodeCompact(uri).split('\n'),
     `Scan this with an authenticator app, or type the secret into it: ${secret}`,
@@ -67,16 +75,19 @@ async function enrol(): Promise<Answer> {
 
 async function status(): Promise<Answer> {
   const answer = await callApi(signedIn(), { method: 'get', path: PATH });
-  const { enrolled, recoveryCodesLeft, required } = state.parse(answer);
-  if (enrolled)
-    return { value: answer, text: `There is a second factor; ${recoveryCodesLeft} recovery codes are left.` };
+  const { enrolled, recoveryCodesLeft, required, passkeys } = state.parse(answer);
+  if (enrolled || passkeys.length > 0) {
+    const factors = [...(enrolled ? ['an authenticator app'] : []), ...(passkeys.length > 0 ? ['passkeys'] : [])];
+    const text = `There is a second factor (${factors.join(' and ')}); ${recoveryCodesLeft} recovery codes are left.`;
+    return { value: answer, text };
+  }
   const text = required ? 'There is no second factor, and one is required.' : 'There is no second factor.';
   return { value: answer, text, hints: ['Enrol one: mesh otp enroll'] };
 }
 
 async function disable(): Promise<Answer> {
   const value = await callApi(signedIn(), { method: 'post', path: `${PATH}/disable`, body: await proof() });
-  return { value, text: 'The second factor is taken away: the password alone signs in.' };
+  return { value, text: 'The authenticator app is taken away: without a passkey the password alone signs in.' };
 }
 
 async function renew(): Promise<Answer> {
@@ -106,6 +117,8 @@ async function ask(secrets: SecretReader, question: string, mayBeEmpty = false):
 
 function shown(what: string, answer: unknown): Answer {
   const { recoveryCodes } = codes.parse(answer);
+  if (recoveryCodes.length === 0)
+    return { value: answer, text: `${what} The recovery codes that there are stay good.` };
   const head = `${what} Recovery codes, each good once and shown this once: keep them apart from the app.`;
   return { value: answer, text: [head, '', ...recoveryCodes] };
 }

@@ -69,6 +69,8 @@ const TEXTS: Readonly<Record<keyof typeof TEXT_LIMITS, string>> = {
   otp: 'One-time or recovery code as sent',
   version: 'Version of a device',
   token: 'Token',
+  credentialId: 'Id of a passkey',
+  passkey: 'A part of what an authenticator signs',
   identityToken: 'OIDC token of a workload',
   callback: 'Query with which an issuer sends a browser back',
   manifest: 'YAML of resources (several lines)',

@@ -46,6 +46,7 @@ const CODE = 'takes a code of an authenticator, which no schema makes';
 const REQUEST = 'needs a request of an OAuth client, which only /oauth/authorize makes: tools/oauth tests it';
 const BROWSER = 'needs a key that the browser of a person keeps: core/identity/issuer-sign-in.test.ts tests it';
 const COMMAND_LINE = 'needs a command line that waits: core/identity/command-line-sign-in.test.ts tests it';
+const PASSKEY = 'takes an authenticator under a host name: core/identity/passkeys.test.ts tests it';
 const DELIVERY = 'deliveries are made by a job, which a scene does not run';
 /** Operations that do not take part, with the reason. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
@@ -63,6 +64,11 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   begin_command_line_sign_in: COMMAND_LINE,
   finish_command_line_sign_in: COMMAND_LINE,
   finish_issuer_sign_in: BROWSER,
+  begin_passkey: PASSKEY,
+  add_passkey: PASSKEY,
+  remove_passkey: PASSKEY,
+  create_passkey_challenge: PASSKEY,
+  log_in_with_passkey: PASSKEY,
   get_webhook_delivery: DELIVERY,
   resend_webhook_delivery: DELIVERY,
   resend_dead_deliveries: DELIVERY,

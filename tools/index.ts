@@ -98,10 +98,13 @@ import { listJoinTokens } from './tokens/list-join-tokens.ts';
 import { revokeApiToken } from './tokens/revoke-api-token.ts';
 import { revokeJoinToken } from './tokens/revoke-join-token.ts';
 import { beginCommandLineSignIn } from './users/begin-command-line-sign-in.ts';
+import { addPasskey } from './users/add-passkey.ts';
 import { beginIssuerSignIn } from './users/begin-issuer-sign-in.ts';
 import { beginOtp } from './users/begin-otp.ts';
+import { beginPasskey } from './users/begin-passkey.ts';
 import { changePassword } from './users/change-password.ts';
 import { confirmOtp } from './users/confirm-otp.ts';
+import { createPasskeyChallenge } from './users/create-passkey-challenge.ts';
 import { createUser } from './users/create-user.ts';
 import { deleteUser } from './users/delete-user.ts';
 import { disableOtp } from './users/disable-otp.ts';
@@ -114,8 +117,10 @@ import { getSignIn } from './users/get-sign-in.ts';
 import { listSessions } from './users/list-sessions.ts';
 import { listUsers } from './users/list-users.ts';
 import { logIn } from './users/log-in.ts';
+import { logInWithPasskey } from './users/log-in-with-passkey.ts';
 import { logOut } from './users/log-out.ts';
 import { logOutEverywhere } from './users/log-out-everywhere.ts';
+import { removePasskey } from './users/remove-passkey.ts';
 import { renewRecoveryCodes } from './users/renew-recovery-codes.ts';
 import { resetOtp } from './users/reset-otp.ts';
 import { unlockUser } from './users/unlock-user.ts';
@@ -155,6 +160,8 @@ export const operations: readonly AnyOperation<Services>[] = [
   finishIssuerSignIn,
   beginCommandLineSignIn,
   finishCommandLineSignIn,
+  createPasskeyChallenge,
+  logInWithPasskey,
   logOut,
   logOutEverywhere,
   listSessions,
@@ -188,6 +195,9 @@ export const operations: readonly AnyOperation<Services>[] = [
   confirmOtp,
   disableOtp,
   getOtpState,
+  beginPasskey,
+  addPasskey,
+  removePasskey,
   renewRecoveryCodes,
   resetOtp,
   unlockUser,

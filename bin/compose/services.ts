@@ -38,6 +38,7 @@ import { formatRelayAddress, parseRelayAddress } from '../../net/relay/address.t
 import { mintCredential, relayKeysOf, workspaceTagOf } from '../../net/relay/credential.ts';
 import { buildWorkloadVerifier } from '../../plane/workloads/verifier.ts';
 import { issuersOnDemand } from '../../rest/oidc/on-demand.ts';
+import { passkeysOnDemand } from '../../rest/passkeys/on-demand.ts';
 import { operations } from '../../tools/index.ts';
 import { buildYaml } from '../../tools/yaml.ts';
 import type { BusKeys } from './bus-keys.ts';
@@ -102,6 +103,7 @@ export function buildServices({
     signInRequests: buildSignInRequests(parts),
     issuers: issuers ?? issuersOnDemand({ issuers: [], ...parts }),
     usedOnce: buildUsedOnce(parts),
+    passkeys: passkeysOnDemand(parts.log),
     questions: grammarReader,
     callLocks: buildCallLocks(parts),
     perform: performer(operations),

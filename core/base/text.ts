@@ -39,6 +39,10 @@ export const TEXT_LIMITS = {
   token: 256,
   /** An OIDC token of a workload; those of clusters have some 1,200. */
   identityToken: 8_192,
+  /** Id of a WebAuthn credential: 1,023 bytes in base64url. */
+  credentialId: 1_364,
+  /** A part of what an authenticator signs, in base64url. */
+  passkey: 8_192,
   /** Query with which an issuer sends a browser back: a state, and a code, which some make long. */
   callback: 8_192,
   /** Resources as YAML: as long as a request body; several lines. */

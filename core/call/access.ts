@@ -20,7 +20,16 @@ const RESTRICTIONS: Readonly<
   'no second factor': {
     code: 'second_factor_required',
     message: 'Administrators need a second factor here. Enrol one: mesh otp enroll, or POST /api/v1/users/me/otp.',
-    lifting: new Set(['change_password', 'get_me', 'get_otp_state', 'begin_otp', 'confirm_otp', 'log_out']),
+    lifting: new Set([
+      'change_password',
+      'get_me',
+      'get_otp_state',
+      'begin_otp',
+      'confirm_otp',
+      'begin_passkey',
+      'add_passkey',
+      'log_out',
+    ]),
   },
 };
 

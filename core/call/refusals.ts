@@ -31,6 +31,9 @@ interface Refusal {
   count: number;
 }
 
+/** Record their refusals themselves. */
+const SIGN_INS: ReadonlySet<string> = new Set(['log_in', 'log_in_with_passkey']);
+
 /**
  * Counts refused calls by source, caller, operation and code, so that a flood leaves a handful of audit entries, each with the
  * reason of its first refusal.
@@ -57,7 +60,7 @@ export function buildRefusalLog(
     count(operation, { code, cause, message }, { origin: from }, caller) {
       if (!COUNTED.has(code)) return;
       // A failed login is recorded on its own, with the account it was for, as long as the store takes it.
-      if (operation === 'log_in' && code !== 'rate_limited' && !(cause instanceof StoreError)) return;
+      if (SIGN_INS.has(operation) && code !== 'rate_limited' && !(cause instanceof StoreError)) return;
       const origin = plainAddress(from);
       const actor = caller.subject;
       const workspace = (caller.workspaces !== 'all' && caller.workspaces[0]) || SYSTEM_WORKSPACE;

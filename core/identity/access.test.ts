@@ -16,6 +16,8 @@ const EXPECTED = `
   finish_issuer_sign_in yes        yes        yes        yes        yes        yes        yes        yes        yes        yes
   begin_command_line_sign_in yes        yes        yes        yes        yes        yes        yes        yes        yes        yes
   finish_command_line_sign_in yes        yes        yes        yes        yes        yes        yes        yes        yes        yes
+  create_passkey_challenge yes        yes        yes        yes        yes        yes        yes        yes        yes        yes
+  log_in_with_passkey yes        yes        yes        yes        yes        yes        yes        yes        yes        yes
   log_out            401        yes        yes        yes        yes        yes        yes        yes        403        403
   get_me             401        yes        yes        yes        yes        yes        yes        yes        403        403
   change_password    401        yes        yes        yes        yes        yes        yes        yes        403        403
@@ -24,6 +26,9 @@ const EXPECTED = `
   get_otp_state      401        yes        yes        yes        yes        yes        yes        yes        403        403
   disable_otp        401        yes        yes        yes        yes        yes        yes        yes        403        403
   renew_recovery_codes 401        yes        yes        yes        yes        yes        yes        yes        403        403
+  begin_passkey 401        yes        yes        yes        yes        yes        yes        yes        403        403
+  add_passkey 401        yes        yes        yes        yes        yes        yes        yes        403        403
+  remove_passkey 401        yes        yes        yes        yes        yes        yes        yes        403        403
   list_sessions      401        yes        yes        yes        yes        yes        yes        yes        403        403
   log_out_everywhere 401        yes        yes        yes        yes        yes        yes        yes        403        403
   list_client_grants 401        yes        yes        yes        yes        yes        yes        yes        403        403
@@ -60,6 +65,9 @@ const SESSION_ONLY: readonly (readonly [string, object])[] = [
   ['begin_otp', { password: 'a' }],
   ['confirm_otp', { code: '000000' }],
   ['disable_otp', { password: 'a', otp: '000000' }],
+  ['begin_passkey', { origin: 'http://localhost', password: 'a' }],
+  ['add_passkey', { name: 'a', passkey: { id: 'a', clientDataJSON: 'a', attestationObject: 'a' } }],
+  ['remove_passkey', { id: 'a', password: 'a' }],
   ['list_sessions', {}],
   ['end_session', { id: 'x' }],
   ['allow_command_line', { id: 'x' }],

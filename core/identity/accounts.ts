@@ -1,5 +1,6 @@
 import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { NoStatus, RecordDraft, StoredRecord } from '../base/record.ts';
+import type { Passkey } from '../model/passkeys.ts';
 import type { NetworkServices } from '../state/services.ts';
 
 export const ACCOUNT_ROLES = ['user', 'platform_admin'] as const;
@@ -64,9 +65,9 @@ export interface PendingRemoval {
   readonly since: number;
 }
 
-/** The secret of one-time codes, and the recovery codes that replace them. */
+/** An authenticator app, passkeys, or both, and the recovery codes that replace them. */
 export interface SecondFactor {
-  /** Sealed by `sealSecret`. */
+  /** Of one-time codes, sealed by `sealSecret`; empty where there is no authenticator app. */
   readonly secret: string;
   /** Milliseconds. */
   readonly since: number;
@@ -74,6 +75,8 @@ export interface SecondFactor {
   readonly lastStep: number;
   /** Hashes of recovery codes that were not used. */
   readonly recovery: readonly string[];
+  /** Absent for none. Each signs in by itself, too. */
+  readonly passkeys?: readonly Passkey[];
 }
 
 export interface OtpEnrolment {

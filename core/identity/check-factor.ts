@@ -26,6 +26,7 @@ export function checkFactor(
     const recovery = spendRecoveryCode(factor.recovery, text);
     return recovery && { factor: { ...factor, recovery }, by: 'recovery code' };
   }
+  if (factor.secret === '') return undefined;
   const secret = openSecret(keys, account, factor.secret);
   if (!secret) {
     const message =

@@ -5,6 +5,8 @@ import { isLoopback } from '../base/loopback.ts';
 import type { CallContext } from '../base/operation.ts';
 import { isThroughProxy, plainAddress } from '../base/origin.ts';
 import { type CommitContext, type SecurityEvent, StoreError } from '../base/ports.ts';
+import type { PasskeyAssertion } from '../model/passkeys.ts';
+import type { LoginAttempt } from '../model/services.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, type AccountSpec, findAccount, normalizeUsername } from './accounts.ts';
 import { checkFactor } from './check-factor.ts';
@@ -12,6 +14,7 @@ import { isAdministrator, lacksSecondFactor } from './factor-requirement.ts';
 import { FIRST_LOGIN_TOKEN_FILE, isFirstLogin } from './first-accounts.ts';
 import { lockEvents } from './lock-events.ts';
 import { loginSource } from './login-limits.ts';
+import { type PasskeyServices, passkeyOwner, readAssertion, type ShownPasskey, usePasskey } from './passkeys.ts';
 import { isPasswordOld } from './password-rules.ts';
 import { createSession } from './sessions.ts';
 import { judging, tryPassword } from './try-password.ts';
@@ -26,6 +29,8 @@ export interface Login {
   readonly password: string;
   /** A one-time or recovery code; looked at where the account has a second factor. */
   readonly otp?: string | undefined;
+  /** A signature by a passkey of the account, in place of a code. */
+  readonly passkey?: PasskeyAssertion | undefined;
   /** Browser or program that signs in, by the name it gives itself. */
   readonly client?: string | undefined;
 }
@@ -38,27 +43,75 @@ export interface LoggedIn {
   readonly secondFactorRequired?: true;
 }
 
-type LoginContext = CallContext<Pick<NetworkServices, 'store' | 'clock' | 'keys' | 'logins' | 'settings'>>;
+type LoginContext = CallContext<PasskeyServices & Pick<NetworkServices, 'logins'>>;
 
 /**
- * Exchanges a password, and of who has a second factor a code, for a session.
+ * Exchanges a password, and of who has a second factor a code or a passkey, for a session.
  *
  * @throws MeshError `unauthenticated`, in the same time and words for a wrong name and a wrong password; `otp_required` after
  * the right password alone; `rate_limited`. StoreError `full` where only administrators are let in (`core/base/reserve.ts`).
  */
 export async function logIn(login: Login, context: LoginContext): Promise<LoggedIn> {
-  const { services, origin, requestId } = context;
-  const found = await findAccount(services, login.username);
-  const tried = { account: found, username: normalizeUsername(login.username), password: login.password };
+  const { services } = context;
+  const { otp, passkey, client } = login;
+  const account = await findAccount(services, login.username);
+  const tried = { account, username: normalizeUsername(login.username), password: login.password };
   const { attempt, matches } = await tryPassword(tried, context);
+  const hasCode = otp !== undefined || passkey !== undefined;
+  if (matches && account?.spec.secondFactor && !account.spec.disabled && hasCode) await attempt.triesCode();
+  const mayUseBuiltIn = matches && (await isAtHome(account, login.password, context));
+  const mayUsePassword = matches && (await isLetIn(account, context));
+  const shown =
+    mayUsePassword && passkey ? await judging(attempt, () => readAssertion(services, account, passkey)) : undefined;
+  const given = { otp, shown, hasCode };
+  const judgeNow = (now: AccountRecord | undefined) =>
+    judge(given, mayUsePassword ? now : undefined, mayUseBuiltIn, context);
+  const { account: entered, ...done } = await enterIf(judgeNow, { account, attempt, client }, context);
+  const isOld = isPasswordOld(entered, services.clock.now(), services.settings.signIn);
+  return {
+    ...done,
+    passwordChangeRequired: entered.spec.passwordState !== 'own' || isOld,
+    ...((await lacksSecondFactor(services, entered)) && { secondFactorRequired: true }),
+  };
+}
+
+/**
+ * Exchanges a signature by a passkey alone for a session: whose it is, the passkey tells.
+ *
+ * @throws MeshError `unauthenticated`, in the same words whatever is wrong; `forbidden` for an account that has to change its
+ * password first; as {@link logIn}
+ */
+export async function logInWithPasskey(
+  { passkey, client }: { readonly passkey: PasskeyAssertion; readonly client?: string | undefined },
+  context: LoginContext,
+): Promise<{ readonly token: string; readonly expiresAt: number; readonly username: string }> {
+  const { services, origin } = context;
+  const account = await passkeyOwner(services, passkey.id);
+  const { name = passkey.id } = account ?? {};
+  const attempt = await services.logins.attempt(origin, name, account && (account.spec.knownSources ?? []));
+  const shown = await judging(attempt, () => readAssertion(services, account, passkey));
+  const mayUsePasskey = shown !== undefined && (await isLetIn(account, context));
+  const judgeNow = (now: AccountRecord | undefined) => judgePasskey(mayUsePasskey ? shown : undefined, now, context);
+  const { account: entered, ...done } = await enterIf(judgeNow, { account, attempt, client }, context);
+  return { ...done, username: entered.name };
+}
+
+interface Entrant {
+  readonly account: AccountRecord | undefined;
+  readonly attempt: LoginAttempt;
+  readonly client: string | undefined;
+}
+
+/** Begins a session where the judgement allows it, and records either. @throws the refusal */
+async function enterIf(
+  judgeNow: (account: AccountRecord | undefined) => Judgement,
+  { account: found, attempt, client }: Entrant,
+  context: LoginContext,
+): Promise<{ readonly account: AccountRecord; readonly token: string; readonly expiresAt: number }> {
+  const { services, origin, requestId } = context;
   let account = found;
-  if (matches && account?.spec.secondFactor && !account.spec.disabled && login.otp !== undefined) {
-    await attempt.triesCode();
-  }
-  const mayUseBuiltIn = matches && (await isAtHome(found, login.password, context));
-  const mayUsePassword = matches && (await isLetIn(found, context));
   for (let left = TRIES; ; left -= 1) {
-    const { refusal, changes, detail } = judge(login, mayUsePassword ? account : undefined, mayUseBuiltIn, context);
+    const { refusal, isIncomplete = false, changes, detail } = judgeNow(account);
     const event: SecurityEvent = {
       type: 'login',
       actor: account ? `user:${account.name}` : 'anonymous',
@@ -67,7 +120,6 @@ export async function logIn(login: Login, context: LoginContext): Promise<Logged
       ...((refusal || detail) && { detail: { ...(refusal && { reason: refusal.message }), ...detail } }),
     };
     if (refusal || !account) {
-      const isIncomplete = refusal?.code === 'otp_required' && login.otp === undefined;
       if (isIncomplete) await attempt.incomplete();
       const locked = account && !isIncomplete ? lockEvents(attempt, account.name, origin) : [];
       const events = [event, ...locked].map((each) => ({ ...each, requestId }));
@@ -80,7 +132,7 @@ export async function logIn(login: Login, context: LoginContext): Promise<Logged
       throw refusal;
     }
     const commit = { ...commitContext(context, 'logged in', { securityEvents: [event] }), actor: event.actor };
-    const from = { origin: plainAddress(origin), ...(login.client && { client: login.client }) };
+    const from = { origin: plainAddress(origin), ...(client && { client }) };
     const entry = { account, changes, commit, from, mayRetry: left > 1 };
     const done = await judging(attempt, () => enter(entry, services));
     if ('changed' in done) {
@@ -88,12 +140,7 @@ export async function logIn(login: Login, context: LoginContext): Promise<Logged
       continue;
     }
     await attempt.succeeded();
-    const isOld = isPasswordOld(account, services.clock.now(), services.settings.signIn);
-    return {
-      ...done,
-      passwordChangeRequired: account.spec.passwordState !== 'own' || isOld,
-      ...((await lacksSecondFactor(services, account)) && { secondFactorRequired: true }),
-    };
+    return { ...done, account };
   }
 }
 
@@ -149,6 +196,8 @@ function isFull(error: unknown): error is StoreError {
 
 interface Judgement {
   readonly refusal?: MeshError;
+  /** True for a refusal that only asks for more. */
+  readonly isIncomplete?: boolean;
   /** Changes of the account by the login. */
   readonly changes: Pick<AccountSpec, 'secondFactor' | 'knownSources'>;
   readonly detail?: SecurityEvent['detail'];
@@ -160,7 +209,7 @@ interface Judgement {
  * @param account the account that has the password; undefined where there is none
  */
 function judge(
-  { otp }: Login,
+  { otp, shown, hasCode }: { otp: string | undefined; shown: ShownPasskey | undefined; hasCode: boolean },
   account: AccountRecord | undefined,
   mayUseBuiltIn: boolean,
   { services, origin }: LoginContext,
@@ -180,15 +229,43 @@ function judge(
   const changes = knownSourcesWith(account, origin);
   const { secondFactor } = account.spec;
   if (!secondFactor) return { changes };
-  if (otp === undefined) {
+  if (!hasCode) {
     const message =
-      'This account has a second factor: send a code of the authenticator app, or a recovery code, as otp.';
-    return { refusal: new MeshError('otp_required', message), changes, detail: { reason: 'no code' } };
+      'This account has a second factor: send a code of the authenticator app, or a recovery code, as otp, or use a passkey.';
+    const refusal = new MeshError('otp_required', message);
+    return { refusal, isIncomplete: true, changes, detail: { reason: 'no code' } };
+  }
+  if (otp === undefined) {
+    const factor = shown && usePasskey(secondFactor, shown);
+    if (factor) return { changes: { ...changes, secondFactor: factor }, detail: { secondFactor: 'passkey' } };
+    const message = 'This is no passkey of this account, or it took longer than five minutes: try again.';
+    return { refusal: new MeshError('otp_required', message), changes, detail: { reason: 'wrong passkey' } };
   }
   const used = checkFactor(services, account.uid, secondFactor, otp);
   if (used) return { changes: { ...changes, secondFactor: used.factor }, detail: { secondFactor: used.by } };
   const message = 'The code is wrong or was used before: send the next one that the authenticator app shows.';
   return { refusal: new MeshError('otp_required', message), changes, detail: { reason: 'wrong code' } };
+}
+
+/** Decides a login by a passkey alone. @param shown undefined where it signs nobody in */
+function judgePasskey(
+  shown: ShownPasskey | undefined,
+  account: AccountRecord | undefined,
+  { services, origin }: LoginContext,
+): Judgement {
+  const { secondFactor, disabled, passwordState } = account?.spec ?? {};
+  const factor = shown && secondFactor && !disabled ? usePasskey(secondFactor, shown) : undefined;
+  if (!account || !factor) {
+    const message =
+      'This passkey signs nobody in here: it was removed, or the sign-in took longer than five minutes. Try again, or sign in with your password.';
+    return { refusal: new MeshError('unauthenticated', message), changes: {}, detail: { reason: 'wrong passkey' } };
+  }
+  if (passwordState !== 'own' || isPasswordOld(account, services.clock.now(), services.settings.signIn)) {
+    const message =
+      'The password of this account has to be changed first: sign in with it, and with the passkey besides.';
+    return { refusal: new MeshError('forbidden', message), changes: {}, detail: { reason: 'password to be changed' } };
+  }
+  return { changes: { ...knownSourcesWith(account, origin), secondFactor: factor }, detail: { by: 'passkey' } };
 }
 
 /** Returns where a request came from that is not from the host of the control plane, or not known to be. */

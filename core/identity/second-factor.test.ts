@@ -52,7 +52,7 @@ describe('enrolling', () => {
     for (const each of recoveryCodes) expect(each).toMatch(/^([a-z2-7]{4}-){3}[a-z2-7]{4}$/);
     const state = await kit.call('get_otp_state', {}, { bearer });
     expect(state).toEqual({
-      ...{ enrolled: true, required: false, recoveryCodesLeft: 10 },
+      ...{ enrolled: true, required: false, recoveryCodesLeft: 10, passkeys: [] },
       since: new Date(kit.clock.time).toISOString(),
     });
     const account = JSON.stringify(await kit.services.store.list('w_system', 'Account'));

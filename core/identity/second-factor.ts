@@ -8,6 +8,7 @@ import type { Op, SecurityEvent } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
 import { hasEnded } from '../base/time.ts';
+import type { Passkey, PasskeyAssertion } from '../model/passkeys.ts';
 import type { LoginAttempt } from '../model/services.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, type AccountSpec, accountById, type SecondFactor } from './accounts.ts';
@@ -16,23 +17,27 @@ import { confirmPassword } from './confirm-password.ts';
 import { lacksSecondFactor } from './factor-requirement.ts';
 import { lockEvents } from './lock-events.ts';
 import { base32, matchingStep, newOtpSecret, otpUri } from './otp.ts';
+import { type PasskeyServices, readAssertion, uniqueWithPasskeys, usePasskey } from './passkeys.ts';
 import { newRecoveryCodes } from './recovery-codes.ts';
 import { openSecret, sealSecret } from './sealed-secret.ts';
 import { firstSignIn } from './sessions.ts';
+import { judging } from './try-password.ts';
 import { requireAccount } from './users.ts';
 
 /** A person scans a code and types another in it. */
 const ENROLMENT_MS = 10 * 60_000;
 
-type FactorContext = CallContext<Pick<NetworkServices, 'store' | 'clock' | 'keys' | 'logins' | 'settings'>>;
+export type FactorContext = CallContext<PasskeyServices & Pick<NetworkServices, 'logins'>>;
 
 export interface OtpState {
+  /** True with an authenticator app. */
   readonly enrolled: boolean;
   /** Milliseconds. */
   readonly since?: number;
   readonly recoveryCodesLeft: number;
   /** True while nothing else can be done before one is enrolled. */
   readonly required: boolean;
+  readonly passkeys: readonly Passkey[];
 }
 
 /** The second factor of the caller's account, without its secret. */
@@ -40,34 +45,42 @@ export async function otpState(context: FactorContext): Promise<OtpState> {
   const account = await ownAccount(context);
   const { secondFactor } = account.spec;
   const required = await lacksSecondFactor(context.services, account);
-  if (!secondFactor) return { enrolled: false, recoveryCodesLeft: 0, required };
-  return { enrolled: true, since: secondFactor.since, recoveryCodesLeft: secondFactor.recovery.length, required };
+  if (!secondFactor) return { enrolled: false, recoveryCodesLeft: 0, required, passkeys: [] };
+  const { secret, since, recovery, passkeys = [] } = secondFactor;
+  return { enrolled: secret !== '', since, recoveryCodesLeft: recovery.length, required, passkeys };
 }
 
 /**
- * Begins to enrol a second factor: nothing changes before it is confirmed from the same session. The password is asked for
+ * Begins to enrol an authenticator app: nothing changes before it is confirmed from the same session. Proof is asked for
  * again, so that who got hold of a session cannot take the account over with it.
  */
 export async function beginOtp(
-  { password }: { readonly password: string },
+  proof: Proof,
   context: FactorContext,
 ): Promise<{ readonly secret: string; readonly uri: string; readonly expiresAt: number }> {
   const { clock, keys, settings } = context.services;
   const account = await ownAccount(context);
-  if (account.spec.secondFactor) {
-    throw new MeshError('conflict', 'This account has a second factor already: disable it first (mesh otp disable).');
+  if (account.spec.secondFactor?.secret) {
+    throw new MeshError(
+      'conflict',
+      'This account has an authenticator app already: disable it first (mesh otp disable).',
+    );
   }
-  const attempt = await confirmPassword(account, password, '/password', context);
-  await attempt.succeeded();
+  const secondFactor = await prove(account, proof, context);
   const secret = newOtpSecret();
   const expiresAt = clock.now() + ENROLMENT_MS;
   const { tokenId: session } = requireSession(context.caller);
   const enrolment = { secret: sealSecret(keys, account.uid, secret), session, expiresAt };
-  await write(account, { ...account.spec, enrolment }, 'otp_begin', 'began to enrol a second factor', context);
+  const spec = { ...account.spec, enrolment, ...(secondFactor && { secondFactor }) };
+  await write(account, spec, 'otp_begin', 'began to enrol a second factor', context);
   return { secret: base32(secret), uri: otpUri(secret, account.name, new URL(settings.apiUrl).host), expiresAt };
 }
 
-/** Makes what was begun the second factor. Every other session of the account ends. @returns the recovery codes, once */
+/**
+ * Takes what was begun into use. Every other session of the account ends.
+ *
+ * @returns the recovery codes, once; none where the account has some already
+ */
 export async function confirmOtp(
   { code }: { readonly code: string },
   context: FactorContext,
@@ -76,7 +89,7 @@ export async function confirmOtp(
   const account = await ownAccount(context);
   const { tokenId } = requireSession(context.caller);
   const { enrolment, secondFactor } = account.spec;
-  if (secondFactor) throw new MeshError('conflict', 'This account has a second factor already.');
+  if (secondFactor?.secret) throw new MeshError('conflict', 'This account has an authenticator app already.');
   if (!enrolment || enrolment.session !== tokenId || hasEnded(enrolment, clock.now())) {
     throw new MeshError('conflict', 'Nothing waits to be confirmed in this session: begin again (mesh otp enroll).');
   }
@@ -88,33 +101,70 @@ export async function confirmOtp(
     throw wrong('/code', 'This is not the code that the app shows now: look again, and whether its clock is right.');
   }
   await attempt.succeeded();
-  const { codes, hashes } = newRecoveryCodes();
-  const factor = { secret: enrolment.secret, since: now, lastStep: step, recovery: hashes };
-  const enrolled = { ...without(account.spec, 'enrolment'), secondFactor: factor };
+  const added = { secret: enrolment.secret, lastStep: step };
+  const before = { ...account, spec: without(account.spec, 'enrolment') };
+  return addFactor(before, added, { type: 'otp_enrolled', reason: 'enrolled a second factor' }, context);
+}
+
+/**
+ * Gives an account another factor. Every other session of it ends.
+ *
+ * @returns the recovery codes, once, with its first factor
+ */
+export async function addFactor(
+  account: AccountRecord,
+  added: Partial<SecondFactor>,
+  {
+    type,
+    reason,
+    detail,
+  }: { readonly type: string; readonly reason: string; readonly detail?: SecurityEvent['detail'] },
+  context: FactorContext,
+): Promise<readonly string[]> {
+  const { secondFactor } = account.spec;
+  const { codes, hashes } = secondFactor ? { codes: [], hashes: secondFactor.recovery } : newRecoveryCodes();
+  const since = context.services.clock.now();
+  const factor = { secret: '', since, lastStep: 0, ...secondFactor, recovery: hashes, ...added };
+  const enrolled = { ...account.spec, secondFactor: factor };
   const signedIn = await firstSignIn(context.services, { ...account, spec: enrolled });
   const spec = endingSessions({ ...enrolled, ...signedIn });
-  await write(account, spec, 'otp_enrolled', 'enrolled a second factor', context, { keepsSession: true });
+  await write(account, spec, type, reason, context, { keepsSession: true, ...(detail && { detail }) });
   return codes;
 }
 
-/** Both of what signs in: neither a session nor one of the two alone takes a factor away. */
-interface Proof {
-  readonly password: string;
-  readonly otp: string;
+/**
+ * What signs in, all of it: a session alone takes no factor away, nor does a password where there is a factor. A passkey
+ * is enough by itself, as it is for signing in.
+ */
+export interface Proof {
+  readonly password?: string | undefined;
+  readonly otp?: string | undefined;
+  readonly passkey?: PasskeyAssertion | undefined;
 }
 
-/** Takes the caller's second factor away; every other session of the account ends. */
+/** Takes the authenticator app of the caller away; every other session of the account ends. */
 export async function disableOtp(proof: Proof, context: FactorContext): Promise<void> {
   const account = await ownAccount(context);
-  await prove(account, proof, context);
-  const spec = endingSessions(without(account.spec, 'secondFactor'));
+  if (!account.spec.secondFactor?.secret) throw new MeshError('conflict', NO_APP);
+  const factor = await proveFactor(account, proof, context);
+  const spec = withFactor(account.spec, { ...factor, secret: '', lastStep: 0 });
   await write(account, spec, 'otp_disabled', 'disabled the second factor', context, { keepsSession: true });
 }
+
+/** Returns an account whose factor changed, without it where neither app nor passkey is left. Other sessions end. */
+export function withFactor(spec: AccountSpec, factor: SecondFactor): AccountSpec {
+  const { passkeys = [], ...others } = factor;
+  if (factor.secret === '' && passkeys.length === 0) return endingSessions(without(spec, 'secondFactor'));
+  const secondFactor = passkeys.length === 0 ? others : factor;
+  return endingSessions({ ...spec, secondFactor });
+}
+
+const NO_APP = 'This account has no authenticator app: mesh otp enroll.';
 
 /** Fresh recovery codes in the place of all there were. @returns them, once */
 export async function renewRecoveryCodes(proof: Proof, context: FactorContext): Promise<readonly string[]> {
   const account = await ownAccount(context);
-  const factor = await prove(account, proof, context);
+  const factor = await proveFactor(account, proof, context);
   const { codes, hashes } = newRecoveryCodes();
   const spec = { ...account.spec, secondFactor: { ...factor, recovery: hashes } };
   await write(account, spec, 'recovery_codes_renewed', 'renewed the recovery codes', context);
@@ -129,17 +179,21 @@ export async function hasSecondFactor(
 }
 
 /**
- * Asks a signed-in person for a code before something that a session alone does not allow. The code is spent by it.
+ * Asks a signed-in person for their second factor before something that a session alone does not allow. A code or a signature
+ * is spent by it.
  *
  * @throws MeshError `invalid_input` without one or with a wrong one, `rate_limited`
  */
-export async function spendCode(otp: string | undefined, context: FactorContext): Promise<void> {
+export async function spendFactor(
+  { otp, passkey }: Pick<Proof, 'otp' | 'passkey'>,
+  context: FactorContext,
+): Promise<void> {
   const account = await ownAccount(context);
   const { secondFactor } = account.spec;
-  if (!secondFactor) throw new MeshError('conflict', 'This account has no second factor: mesh otp enroll.');
-  if (otp === undefined) throw wrong('/otp', 'A code of your second factor is asked for here: send it as otp.');
-  const attempt = await context.services.logins.attempt(context.origin, account.name, account.spec.knownSources ?? []);
-  const factor = await proveCode(account, secondFactor, otp, { attempt, context });
+  if (!secondFactor) throw new MeshError('conflict', NO_FACTOR);
+  if (otp === undefined && !passkey) throw factorMissing();
+  const attempt = await ownAttempt(account, context);
+  const factor = await judgeFactor(account, secondFactor, { otp, passkey }, { attempt, context });
   await write(account, { ...account.spec, secondFactor: factor }, 'otp_shown', 'showed a second factor', context);
 }
 
@@ -151,7 +205,10 @@ export async function resetOtp(username: string, context: FactorContext): Promis
   const caller = requireSession(context.caller);
   const account = await requireAccount(username, context);
   if (account.uid === caller.id) {
-    throw new MeshError('forbidden', 'Your own second factor takes a code or a recovery code: mesh otp disable.');
+    throw new MeshError(
+      'forbidden',
+      'Your own second factor takes a code, a recovery code or a passkey: mesh otp disable.',
+    );
   }
   if (!account.spec.secondFactor) throw new MeshError('conflict', `${account.name} has no second factor.`);
   const spec = endingSessions(without(without(account.spec, 'secondFactor'), 'enrolment'));
@@ -159,30 +216,67 @@ export async function resetOtp(username: string, context: FactorContext): Promis
   await write(account, spec, 'otp_reset', reason, context, { detail: { account: account.name } });
 }
 
-async function ownAccount(context: FactorContext): Promise<AccountRecord> {
+export async function ownAccount(context: FactorContext): Promise<AccountRecord> {
   const account = await accountById(context.services, requireSession(context.caller).id);
   if (!account) throw new MeshError('unauthenticated', 'This account was removed.');
   return account;
 }
 
-async function prove(account: AccountRecord, { password, otp }: Proof, context: FactorContext) {
-  const { secondFactor } = account.spec;
-  if (!secondFactor) throw new MeshError('conflict', 'This account has no second factor: mesh otp enroll.');
-  const attempt = await confirmPassword(account, password, '/password', context);
-  return proveCode(account, secondFactor, otp, { attempt, context });
+const NO_FACTOR = 'This account has no second factor: mesh otp enroll.';
+
+/** @returns the factor as it is once the proof is used @throws MeshError `conflict` without a factor, and as {@link prove} */
+export async function proveFactor(account: AccountRecord, proof: Proof, context: FactorContext): Promise<SecondFactor> {
+  const factor = account.spec.secondFactor && (await prove(account, proof, context));
+  if (!factor) throw new MeshError('conflict', NO_FACTOR);
+  return factor;
 }
 
-/** @returns the factor as it is once the code is used */
-async function proveCode(
+/**
+ * Asks for the password, and for the second factor where there is one; a passkey replaces both.
+ *
+ * @returns the factor as it is once the proof is used; undefined for an account without one
+ * @throws MeshError `invalid_input` naming the field; `rate_limited`
+ */
+export async function prove(
+  account: AccountRecord,
+  { password, otp, passkey }: Proof,
+  context: FactorContext,
+): Promise<SecondFactor | undefined> {
+  const { secondFactor } = account.spec;
+  if (secondFactor && passkey) {
+    const attempt = await ownAttempt(account, context);
+    return judgeFactor(account, secondFactor, { passkey }, { attempt, context });
+  }
+  if (password === undefined) throw wrong('/password', 'Send your password, or use a passkey.');
+  const attempt = await confirmPassword(account, password, '/password', context);
+  if (secondFactor) return judgeFactor(account, secondFactor, { otp }, { attempt, context });
+  await attempt.succeeded();
+  return undefined;
+}
+
+function ownAttempt({ name, spec }: AccountRecord, { services, origin }: FactorContext): Promise<LoginAttempt> {
+  return services.logins.attempt(origin, name, spec.knownSources ?? []);
+}
+
+/** @returns the factor as it is once the code or the passkey is used */
+async function judgeFactor(
   account: AccountRecord,
   factor: SecondFactor,
-  otp: string,
+  { otp, passkey }: Pick<Proof, 'otp' | 'passkey'>,
   { attempt, context }: { readonly attempt: LoginAttempt; readonly context: FactorContext },
 ): Promise<SecondFactor> {
+  const { services, origin, requestId } = context;
+  if (otp === undefined && !passkey) {
+    await attempt.incomplete();
+    throw factorMissing();
+  }
   await attempt.triesCode();
-  const used = checkFactor(context.services, account.uid, factor, otp);
+  const used = await judging(attempt, async () => {
+    if (!passkey) return checkFactor(services, account.uid, factor, otp ?? '')?.factor;
+    const shown = await readAssertion(services, account, passkey);
+    return shown && usePasskey(factor, shown);
+  });
   if (!used) {
-    const { origin, requestId } = context;
     const refused = {
       type: 'otp_refused',
       actor: `user:${account.name}`,
@@ -191,14 +285,16 @@ async function proveCode(
       detail: { reason: 'wrong code' },
     } as const;
     const events = [refused, ...lockEvents(attempt, account.name, origin)].map((event) => ({ ...event, requestId }));
-    await context.services.store.record(SYSTEM_WORKSPACE, events);
+    await services.store.record(SYSTEM_WORKSPACE, events);
+    if (passkey)
+      throw wrong('/passkey', 'This is no passkey of this account, or it took longer than five minutes: try again.');
     throw wrong('/otp', 'The code is wrong or was used before: send the next one that the app shows.');
   }
   await attempt.succeeded();
-  return used.factor;
+  return used;
 }
 
-async function write(
+export async function write(
   account: AccountRecord,
   spec: AccountSpec,
   type: string,
@@ -209,7 +305,8 @@ async function write(
   const { store } = context.services;
   const { subject: actor, tokenId } = requireSession(context.caller);
   const event = { type, actor, result: 'ok', origin: plainAddress(context.origin), ...(detail && { detail }) } as const;
-  const ops: Op[] = [{ op: 'update', record: { ...draftOf(account), spec }, revision: account.revision }];
+  const record = { ...draftOf(account), spec, unique: uniqueWithPasskeys(account, spec) };
+  const ops: Op[] = [{ op: 'update', record, revision: account.revision }];
   const session = keepsSession ? await store.get(SYSTEM_WORKSPACE, { kind: 'Session', name: tokenId }) : undefined;
   if (session) {
     const kept = { ...draftOf(session), spec: { ...session.spec, factorEpoch: spec.factorEpoch ?? 0 } };
@@ -225,6 +322,10 @@ function endingSessions(spec: AccountSpec): AccountSpec {
 function without(spec: AccountSpec, field: 'enrolment' | 'secondFactor'): AccountSpec {
   const { [field]: _, ...kept } = spec;
   return kept;
+}
+
+function factorMissing(): MeshError {
+  return wrong('/otp', 'A code of your second factor is asked for here: send it as otp, or use a passkey.');
 }
 
 function wrong(pointer: string, detail: string): MeshError {

@@ -2,6 +2,7 @@ import type { CallContext } from '../base/operation.ts';
 import type { RunComputation } from '../compute/computation.ts';
 import type { IssuerClient } from '../model/issuers.ts';
 import type { OAuthRequests } from '../model/oauth-requests.ts';
+import type { PasskeyVerifier } from '../model/passkeys.ts';
 import type { BaseServices } from '../model/services.ts';
 import type { SignInRequests } from '../model/sign-in-requests.ts';
 import type { UsedOnce } from '../model/used-once.ts';
@@ -18,6 +19,7 @@ export interface NetworkServices extends BaseServices {
   /** The protocol with issuers that sign people in. */
   readonly issuers: IssuerClient;
   readonly usedOnce: UsedOnce;
+  readonly passkeys: PasskeyVerifier;
 }
 
 /** Services of a computation: those that a computing thread has too. */

@@ -7,7 +7,7 @@ import { formatInstant, hasEnded } from '../base/time.ts';
 import { routesPublicBlock } from '../effect/routes.ts';
 import { agentRights } from '../identity/agent-rights.ts';
 import { accountsOfPerson } from '../identity/persons.ts';
-import { hasSecondFactor, spendCode } from '../identity/second-factor.ts';
+import { hasSecondFactor, type Proof, spendFactor } from '../identity/second-factor.ts';
 import { findWorkflow, type WorkflowRecord, type WorkflowStatus } from '../model/workflow-records.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import { ADMINISTRATOR_ROUTES, mayRoutePublic, whyNotOwn } from './approvers.ts';
@@ -17,12 +17,10 @@ import { asReviewed } from './reassess.ts';
 import type { Services } from './services.ts';
 import { statusOp } from './workflow-record.ts';
 
-export interface Approval {
+export interface Approval extends Pick<Proof, 'otp' | 'passkey'> {
   readonly note?: string | undefined;
   /** Digest of the assessment that the approver saw: they approve the effect of now, not that at submission. */
   readonly digest?: string | undefined;
-  /** A code of the reviewer's second factor, where the workspace asks for one. */
-  readonly otp?: string | undefined;
 }
 
 /**
@@ -35,7 +33,7 @@ export interface Approval {
 export async function approveWorkflow(
   context: CallContext<Services>,
   id: string,
-  { note, digest, otp }: Approval,
+  { note, digest, ...factor }: Approval,
 ): Promise<WorkflowRecord> {
   const { services, workspace } = context;
   const reviewer = requirePerson(context);
@@ -45,7 +43,7 @@ export async function approveWorkflow(
   if (!standing.mayApprove) throw new MeshError('forbidden', standing.why ?? NO_PERSON);
   requireSameNames(workflow.spec.call?.named ?? {}, await services.states.current(workspace));
   // A code is good once, so it is asked for last.
-  if (standing.needsCode) await spendCode(otp, context);
+  if (standing.needsCode) await spendFactor(factor, context);
   const approved = { state: 'approved', ...(standing.isOwn && { selfApproved: true }) } as const;
   await review(context, workflow, reviewer, approved, note);
   let refusal: unknown;

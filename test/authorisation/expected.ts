@@ -8,10 +8,12 @@ type Known = Exclude<Standing, { readonly refused: string }>;
 
 /** Operations that take no token, whatever its scopes: a person has to be logged in. */
 const SESSIONS_ONLY: ReadonlySet<string> = new Set([
+  'add_passkey',
   'adopt_peer',
   'allow_client_request',
   'allow_command_line',
   'begin_otp',
+  'begin_passkey',
   'change_password',
   'confirm_otp',
   'create_api_token',
@@ -28,6 +30,7 @@ const SESSIONS_ONLY: ReadonlySet<string> = new Set([
   'log_out',
   'log_out_everywhere',
   'remove_member',
+  'remove_passkey',
   'renew_recovery_codes',
   'set_member',
   'start_review',

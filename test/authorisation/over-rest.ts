@@ -10,6 +10,7 @@ type Send = (path: string, token: string | undefined, init: RequestInit) => Prom
 const INPUTS: Readonly<Record<string, Input>> = {
   // Refused for its field: a wrong password would be answered with the status of a missing token, and be counted.
   log_in: { surely_unknown: 1 },
+  add_passkey: { name: 'absent-1', passkey: { id: 'absent-1', clientDataJSON: 'e30', attestationObject: 'oA' } },
   // Not the one that an earlier caller may have made: whose it is would decide.
   renew_agent: { id: 'absent-2' },
   delegate_agent: { id: 'self', subAgentName: 'absent-1', ttl: 'absent-1', policyPreset: 'isolated' },

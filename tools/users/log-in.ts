@@ -5,12 +5,13 @@ import { formatInstant } from '../../core/base/time.ts';
 import { logIn as createSession } from '../../core/identity/login.ts';
 import { defineOperation } from '../define.ts';
 import { otpText } from './otp-schema.ts';
+import { assertion } from './passkey-schema.ts';
 
 export const logIn = defineOperation({
   name: 'log_in',
   title: 'Log in',
   description:
-    'Exchanges a user name and password for a session token, good for 12 hours. Of an account with a second factor it takes a code too.',
+    'Exchanges a user name and password for a session token, good for 12 hours. Of an account with a second factor it takes a code or a passkey too.',
   input: z.strictObject({
     username: lineOfText(TEXT_LIMITS.reference).min(1),
     password: z.string().min(1).max(TEXT_LIMITS.password),
@@ -22,6 +23,7 @@ export const logIn = defineOperation({
       .optional()
       .describe('what signs in, such as Firefox on Linux: shown in the list of sessions'),
     otp: otpText.optional().describe('code of the authenticator app, or a recovery code; asked for by otp_required'),
+    passkey: assertion.optional().describe('in place of a code: a signature by a passkey of the account'),
   }),
   output: z.strictObject({
     token: z.string().describe('send it as Authorization: Bearer <token>'),

@@ -14,7 +14,7 @@ export const renewRecoveryCodes = defineOperation({
   workspace: 'none',
   edition: 'community',
   effects: { ...UPDATE, idempotentHint: false },
-  confidential: { answer: true, input: ['password', 'otp'] },
+  confidential: { answer: true, input: ['password', 'otp', 'passkey'] },
   problems: ['invalid_input', 'unauthenticated', 'forbidden', 'conflict', 'rate_limited'],
   http: { method: 'post', path: '/api/v1/users/me/otp/recovery-codes' },
   run: async (input, context) => ({ recoveryCodes: [...(await renew(input, context))] }),

@@ -8,7 +8,7 @@ export const resetOtp = defineOperation({
   name: 'reset_otp',
   title: 'Reset a second factor',
   description:
-    'Takes the second factor of somebody else away, who lost it. Their sessions end, and the password alone signs in until they enrol another.',
+    'Takes the second factor of somebody else away, passkeys included, who lost it. Their sessions end, and the password alone signs in until they enrol another.',
   input: z.strictObject({ username: lineOfText(TEXT_LIMITS.name).min(1) }),
   output: z.strictObject({ reset: z.literal(true) }),
   access: 'users:write',

@@ -10,7 +10,7 @@ export const userSchema = z.strictObject({
   role: z.enum(ACCOUNT_ROLES).describe('platform_admin holds everywhere; a user holds what its memberships say'),
   disabled: z.boolean(),
   passwordChangeRequired: z.boolean(),
-  secondFactor: z.boolean().describe('whether it signs in with a code of an authenticator app too'),
+  secondFactor: z.boolean().describe('whether it has an authenticator app or a passkey'),
   createdAt: z.string(),
   issuer: z.string().optional().describe('who signs this person in, in place of a password'),
 });

@@ -2,8 +2,8 @@ import { otpCode, otpStep } from '../../../core/identity/otp.ts';
 import { ADMIN_PASSWORD, type Harness } from './harness.ts';
 
 /** The present code of a secret in base 32, as an app shows it. */
-export function codeOf(secret: string): string {
-  return otpCode(bytesOf(secret), otpStep(Date.now()));
+export function codeOf(secret: string, now = Date.now()): string {
+  return otpCode(bytesOf(secret), otpStep(now));
 }
 
 /** RFC 4648, base 32. */

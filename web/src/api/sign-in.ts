@@ -1,6 +1,7 @@
 import { batch } from '@preact/signals';
 import { answer, api } from './client.ts';
 import { Problem } from './problem.ts';
+import type { components } from './schema.d.ts';
 import {
   forgetAll,
   forgetSession,
@@ -18,17 +19,20 @@ export interface SignIn {
   readonly username: string;
   readonly password: string;
   readonly otp?: string | undefined;
+  /** In place of a code. */
+  readonly passkey?: components['schemas']['LogInRequest']['passkey'];
   /** Whether the browser keeps the session once the page is closed. */
   readonly staySignedIn: boolean;
 }
 
 /** @throws Problem `otp_required` where the account has a second factor and no code was sent */
-export async function signIn({ username, password, otp, staySignedIn }: SignIn): Promise<void> {
+export async function signIn({ username, password, otp, passkey, staySignedIn }: SignIn): Promise<void> {
   const body = {
     username,
     password,
     client: browserName(),
     ...(otp && { otp }),
+    ...(passkey && { passkey }),
     ...(staySignedIn && { staySignedIn }),
   };
   const { data } = await answer(api.POST('/api/v1/users/login', { body }));

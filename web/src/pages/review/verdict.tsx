@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect } from 'preact/hooks';
 import { answer, api } from '../../api/client.ts';
+import { passkeyObstacle, showPasskey } from '../../api/passkeys.ts';
 import { Problem } from '../../api/problem.ts';
 import type { RefreshedPreview, WorkflowDetail } from '../../api/types.ts';
 import { may } from '../../api/workspace.ts';
@@ -50,16 +51,14 @@ export function Verdict({ workflow, preview, isOutdated, reload }: VerdictProps)
   const { drawing, decision } = preview;
   const needsCode = decision.code_required && decision.may_approve;
   const isDrawn = workflow.call !== null || drawing?.refusal === null;
-  const mayApprove = isDrawn && !isOutdated && decision.may_approve && (!needsCode || code.value.trim() !== '');
+  const mayApprove = isDrawn && !isOutdated && decision.may_approve;
+  const hasCode = !needsCode || code.value.trim() !== '';
   const params = { path: { id: workflow.id } };
   const said = () => (note.value.trim() === '' ? {} : { note: note.value.trim() });
-  const approve = () =>
+  const approve = (takePasskey?: typeof showPasskey) =>
     act(async () => {
-      const body = {
-        ...said(),
-        ...(drawing && { digest: drawing.digest }),
-        ...(needsCode && { otp: code.value.trim() }),
-      };
+      const factor = takePasskey ? { passkey: await takePasskey() } : needsCode && { otp: code.value.trim() };
+      const body = { ...said(), ...(drawing && { digest: drawing.digest }), ...factor };
       // A code is good once.
       code.value = '';
       try {
@@ -146,11 +145,16 @@ export function Verdict({ workflow, preview, isOutdated, reload }: VerdictProps)
           type="button"
           class="primary"
           aria-label={`Approve: ${what}`}
-          disabled={isActing.value || !mayApprove}
+          disabled={isActing.value || !mayApprove || !hasCode}
           onClick={() => approve()}
         >
           Approve
         </button>
+        {needsCode && !passkeyObstacle() && (
+          <button type="button" disabled={isActing.value || !mayApprove} onClick={() => approve(showPasskey)}>
+            Approve with a passkey
+          </button>
+        )}
       </div>
       {isAskedForNote.value && note.value.trim() === '' && (
         <p class="fault">Write in the note what should change, then press Request changes.</p>

@@ -5,8 +5,11 @@ import { useAct } from '../../ui/act.ts';
 import { Brand } from '../../ui/brand.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { Enrol } from '../settings/account/enrol.tsx';
+import { AddPasskey } from '../settings/account/passkeys.tsx';
 import { RecoveryCodes } from '../settings/account/recovery-codes.tsx';
 import '../settings/settings.css';
+
+const NO_FACTOR = { enrolled: false, passkeys: [] };
 
 /** Where the control plane asks administrators for a second factor: nothing else can be done before there is one. */
 export default function EnrolFactor() {
@@ -21,11 +24,17 @@ export default function EnrolFactor() {
     <main class="alone wider">
       <Brand />
       <h1>Set up a second factor</h1>
-      <p>Who administers this control plane signs in with a code of an app beside the password. Set it up to go on.</p>
+      <p>
+        Who administers this control plane signs in with a code of an app beside the password, or with a passkey. Set
+        one up to go on.
+      </p>
       {codes.value ? (
         <RecoveryCodes codes={codes.value} done={goOn} />
       ) : (
-        <Enrol isOpen done={(shown) => (codes.value = shown)} />
+        <>
+          <Enrol factor={NO_FACTOR} isOpen done={(shown) => (codes.value = shown)} />
+          <AddPasskey factor={NO_FACTOR} done={(shown) => (codes.value = shown)} />
+        </>
       )}
       <ProblemNotice problem={problem.value} />
       {!codes.value && (

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { issuerProblem } from '../../api/issuers.ts';
+import { passkeyObstacle, showPasskey, signInWithPasskey } from '../../api/passkeys.ts';
 import { Problem } from '../../api/problem.ts';
 import { keepsSession, lastUser } from '../../api/session.ts';
 import { signIn } from '../../api/sign-in.ts';
@@ -24,17 +25,17 @@ export function SignIn() {
   useLayoutEffect(() => {
     if (asksForCode.value) code.current?.focus();
   }, [asksForCode.value]);
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
-    const field = (name: string) => String(form.get(name) ?? '');
+  /** @param takePasskey in place of a code */
+  const enterWith = (form: HTMLFormElement, takePasskey?: typeof showPasskey) => {
+    const fields = new FormData(form);
+    const field = (name: string) => String(fields.get(name) ?? '');
     issuerProblem.value = undefined;
     return act(async () => {
       try {
         await signIn({
           username: field('username'),
           password: field('password'),
-          otp: field('otp').trim(),
+          ...(takePasskey ? { passkey: await takePasskey() } : { otp: field('otp').trim() }),
           staySignedIn: stays.value,
         });
       } catch (error) {
@@ -42,6 +43,15 @@ export function SignIn() {
         else throw error;
       }
     });
+  };
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    return enterWith(event.currentTarget as HTMLFormElement);
+  };
+  const usePasskey = ({ currentTarget: { form } }: { currentTarget: HTMLButtonElement }) => {
+    issuerProblem.value = undefined;
+    if (form && asksForCode.value) return enterWith(form, showPasskey);
+    return act(() => signInWithPasskey(stays.value));
   };
   const stay = (
     <label class="row">
@@ -83,6 +93,11 @@ export function SignIn() {
       <button type="submit" class="primary" disabled={isActing.value}>
         Sign in
       </button>
+      {!passkeyObstacle() && (
+        <button type="button" disabled={isActing.value} onClick={usePasskey}>
+          {asksForCode.value ? 'Use a passkey' : 'Sign in with a passkey'}
+        </button>
+      )}
     </Form>
   );
   return (

@@ -8,6 +8,7 @@ import { say } from '../../../ui/message.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
 import { QrCode } from '../../../ui/qr.tsx';
 import { Time } from '../../../ui/time.tsx';
+import { type Factor, ProofForm } from './proof.tsx';
 
 interface Begun {
   readonly uri: string;
@@ -15,41 +16,30 @@ interface Begun {
   readonly expiresAt: string;
 }
 
-/** The password first, then a key for the app, then a code of it. */
-export function Enrol({ isOpen, done }: { isOpen?: boolean; done: (codes: readonly string[]) => void }) {
+/** Proof of the person first, then a key for the app, then a code of it. */
+export function Enrol({
+  factor,
+  isOpen,
+  done,
+}: {
+  factor: Factor;
+  isOpen?: boolean;
+  done: (codes: readonly string[]) => void;
+}) {
   const begun = useSignal<Begun | undefined>(undefined);
-  const password = useSignal('');
-  const { isActing, problem, act } = useAct();
-  const begin = (event: Event) => {
-    event.preventDefault();
-    return act(async () => {
-      const made = await answer(api.POST('/api/v1/users/me/otp', { body: { password: password.value } }));
-      password.value = '';
-      if ('uri' in made) begun.value = made;
-    });
-  };
   if (begun.value) return <Confirm begun={begun.value} done={done} cancel={() => (begun.value = undefined)} />;
   return (
-    <details open={isOpen}>
-      <summary>Set up a second factor</summary>
-      <Form problem={problem} class="panel stack narrow" method="post" onSubmit={begin}>
-        <p>You need an authenticator app, or a password manager that creates codes.</p>
-        <TextField
-          label="Your password"
-          fields={['password']}
-          type="password"
-          value={password}
-          required
-          autocomplete="current-password"
-        />
-        <ProblemNotice problem={problem.value} />
-        <div class="row">
-          <button type="submit" disabled={isActing.value}>
-            Continue
-          </button>
-        </div>
-      </Form>
-    </details>
+    <ProofForm
+      title={factor.passkeys.length > 0 ? 'Set up an authenticator app' : 'Set up a second factor'}
+      why="You need an authenticator app, or a password manager that creates codes."
+      act="Continue"
+      factor={factor}
+      isOpen={isOpen}
+      run={async (body) => {
+        const made = await answer(api.POST('/api/v1/users/me/otp', { body }));
+        if ('uri' in made) begun.value = made;
+      }}
+    />
   );
 }
 

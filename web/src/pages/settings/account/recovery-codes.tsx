@@ -8,7 +8,7 @@ export function RecoveryCodes({ codes, done }: { codes: readonly string[]; done:
     <section class="panel stack" aria-label="Recovery codes">
       <h3>Recovery codes</h3>
       <p>
-        Each signs you in once without the app. <strong>{SHOWN_ONCE}</strong>
+        Each signs you in once with your password, without the app or a passkey. <strong>{SHOWN_ONCE}</strong>
       </p>
       <ol class="codes">
         {codes.map((code) => (

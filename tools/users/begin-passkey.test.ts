@@ -12,6 +12,7 @@ test('tells an authenticator the account and the passkeys that it has, and a tok
     challenge: expect.any(String),
     host: 'mesh.example.com',
     user: { id: expect.any(String), name: 'admin', displayName: expect.any(String) },
+    algorithms: [-7, -8, -257],
     exclude: [authenticator.id],
   });
   const workspace = await kit.workspace('prod');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CREATE } from '../../core/base/operation.ts';
 import { beginPasskey as begin } from '../../core/identity/own-passkeys.ts';
-import { MAX_PASSKEYS } from '../../core/model/passkeys.ts';
+import { MAX_PASSKEYS, PASSKEY_ALGORITHMS } from '../../core/model/passkeys.ts';
 import { defineOperation } from '../define.ts';
 import { proof } from './otp-schema.ts';
 import { challenge, dashboardOrigin } from './passkey-schema.ts';
@@ -15,6 +15,10 @@ export const beginPasskey = defineOperation({
   output: z.strictObject({
     ...challenge,
     user: z.strictObject({ id: z.string(), name: z.string(), displayName: z.string() }),
+    algorithms: z
+      .array(z.int())
+      .max(PASSKEY_ALGORITHMS.length)
+      .describe('COSE algorithms of its key, the preferred one first'),
     exclude: z.array(z.string()).max(MAX_PASSKEYS).describe('passkeys that the account has'),
   }),
   access: 'person',
@@ -26,6 +30,6 @@ export const beginPasskey = defineOperation({
   http: { method: 'post', path: '/api/v1/users/me/passkeys/begin' },
   async run(input, context) {
     const { exclude, ...begun } = await begin(input, context);
-    return { ...begun, exclude: [...exclude] };
+    return { ...begun, algorithms: [...PASSKEY_ALGORITHMS], exclude: [...exclude] };
   },
 });

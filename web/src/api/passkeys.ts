@@ -60,15 +60,12 @@ export async function addPasskey(name: string, proof: Proof): Promise<readonly s
   return 'recoveryCodes' in added ? added.recoveryCodes : [];
 }
 
-/** COSE algorithms that the control plane takes, the preferred one first: ES256, EdDSA, RS256. */
-const ALGORITHMS = [-7, -8, -257];
-
-async function createCredential({ challenge, host, user, exclude }: Begun): Promise<Credential> {
+async function createCredential({ challenge, host, user, algorithms, exclude }: Begun): Promise<Credential> {
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON({
     challenge,
     rp: { id: host, name: `Mesh ${host}` },
     user,
-    pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key', alg })),
+    pubKeyCredParams: algorithms.map((alg) => ({ type: 'public-key', alg })),
     excludeCredentials: exclude.map((id) => ({ type: 'public-key', id })),
     // It signs in alone: it has to name its account, and to know its person.
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },

@@ -28,7 +28,20 @@ function runs(host: LabHost, program: string) {
     /** Until it prints more than it has by now. */
     async goesOn(): Promise<void> {
       const before = bytes;
-      await expect.poll(() => bytes, { timeout: PATIENCE_MS }).toBeGreaterThan(before).catch(async (e) => { console.log('DIAG', child.exitCode, await host.run('sh', ['-c', 'ss -tnieo; ip a; ip route; nft list ruleset; cat /proc/net/nf_conntrack | grep 7000; wg show'])); throw e; });
+      await expect
+        .poll(() => bytes, { timeout: PATIENCE_MS })
+        .toBeGreaterThan(before)
+        .catch(async (e) => {
+          console.log(
+            'DIAG',
+            child.exitCode,
+            await host.run('sh', [
+              '-c',
+              'ss -tnieo; ip a; ip route; nft list ruleset; cat /proc/net/nf_conntrack | grep 7000; wg show',
+            ]),
+          );
+          throw e;
+        });
     },
     [Symbol.dispose]: () => void child.kill('SIGKILL'),
   };

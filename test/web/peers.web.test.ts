@@ -92,7 +92,11 @@ describe.skipIf(!hasBrowser)('Peers on the dashboard', () => {
     const longest = (text: string) => `${text}-${'x'.repeat(62 - text.length)}`;
     const [peer, role, policy] = [longest('peer'), longest('role'), longest('policy')];
     await joinDevice(network, network.own, peer, { role, env: longest('env'), site: 'berlin' });
-    const spec = { action: 'ALLOW', peerSelector: { matchLabels: { role } }, ingress: [{ from: ['*'], ports: [{ protocol: 'TCP', port: 22 }] }] };
+    const spec = {
+      action: 'ALLOW',
+      peerSelector: { matchLabels: { role } },
+      ingress: [{ from: ['*'], ports: [{ protocol: 'TCP', port: 22 }] }],
+    };
     const made = await network.api('POST', '/api/v1/policies', { ...network.own, body: { name: policy, spec } });
     expect(made.status).toBe(201);
     const agent = { name: longest('agent'), ttl: '8h', scopes: ['network:read'] };

@@ -78,8 +78,8 @@ export default function Topology() {
                 label={pictureText(shown)}
               />
               <p class="dim small">
-                An arrow points to who can be reached; beside it stand the ports (everything: all of them) and the number
-                of pairs of peers. A circle has its number of peers; green at its rim are those online.
+                An arrow points to who can be reached; beside it stand the ports (everything: all of them) and the
+                number of pairs of peers. A circle has its number of peers; green at its rim are those online.
               </p>
               <ul class="row small" aria-label="Paths">
                 {LEGEND.map((kind) => (

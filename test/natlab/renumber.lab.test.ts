@@ -14,7 +14,7 @@ const talkTo = (address: string) => `
   setInterval(() => socket.write('line\\n'), 50);
   socket.on('data', (data) => process.stdout.write(data)).on('error', () => process.exit(1));`;
 /** Of a change that the control plane pushes, and of its return, on a busy machine. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 90_000;
 
 /** A program on a host, and how much it has printed. */
 function runs(host: LabHost, program: string) {
@@ -28,20 +28,7 @@ function runs(host: LabHost, program: string) {
     /** Until it prints more than it has by now. */
     async goesOn(): Promise<void> {
       const before = bytes;
-      await expect
-        .poll(() => bytes, { timeout: PATIENCE_MS })
-        .toBeGreaterThan(before)
-        .catch(async (e) => {
-          console.log(
-            'DIAG',
-            child.exitCode,
-            await host.run('sh', [
-              '-c',
-              'ss -tnieo; ip a; ip route; nft list ruleset; cat /proc/net/nf_conntrack | grep 7000; wg show',
-            ]),
-          );
-          throw e;
-        });
+      await expect.poll(() => bytes, { timeout: PATIENCE_MS }).toBeGreaterThan(before);
     },
     [Symbol.dispose]: () => void child.kill('SIGKILL'),
   };
@@ -81,6 +68,7 @@ describePrivileged('a network that is renumbered', () => {
       ]);
       expect([block, await a.host.reaches(`${block}.3`)]).toEqual([block, true]);
     }
+    // The first may be lost while the others move.
     expect(await u.must(['ping', 'b', '--count', '20'])).toMatch(/^b \(10\.97\.0\.2\)/m);
     await talk.goesOn();
 

@@ -31,9 +31,9 @@ export function buildGate(services: Services, standstill?: Standstill): ServiceG
     workspaceId: async (name) => (await directory.find(name))?.uid,
     servicesFor: (caller, requireTimely) => servicesFor(services, { caller, requireTimely }),
     ...(standstill && { begin: (signal: AbortSignal, readAt?: number) => standstill.begin(signal, readAt) }),
-    refused(operation, error, request, caller) {
+    refused(operation, error, request, caller, workspace) {
       if (error.code === 'unsupported_version') noteMismatch(services, caller, error.message);
-      refusals.count(operation, error, request, caller);
+      refusals.count(operation, error, request, caller, workspace);
     },
     traced: (call) => beginTrace(services, call),
     flushRefusals: refusals.flush,

@@ -81,8 +81,12 @@ export interface Gate<S> extends CommitWaiter {
   servicesFor(caller: Caller, requireTimely?: () => void): S;
   /** Begins a call: see `Standstill.begin`. */
   begin?(signal: AbortSignal, readAt?: number): () => void;
-  /** Called once for each refused call, for the audit log. Never throws. */
-  refused(operation: string, error: MeshError, request: CallRequest, caller: Caller): void;
+  /**
+   * Called once for each refused call, for the audit log. Never throws.
+   *
+   * @param workspace of the call, where it came so far
+   */
+  refused(operation: string, error: MeshError, request: CallRequest, caller: Caller, workspace?: string): void;
   /** Prepares the trace of a call, before it writes anything. @throws MeshError `invalid_input` where it cannot be recorded */
   traced(call: BegunCall): Trace;
 }
@@ -169,7 +173,7 @@ export async function invoke(
       !takesAway(operation) && workspace !== undefined && mayAccess('network:read', caller, workspace);
     const known = problemOf(error, request);
     const expected = known instanceof MeshError ? withNames(known, mayList) : known;
-    if (expected instanceof MeshError) gate.refused(operation.name, expected, request, caller);
+    if (expected instanceof MeshError) gate.refused(operation.name, expected, request, caller, workspace);
     (ended ?? orWithout(traced, request.raw))({ error: expected });
     throw expected;
   }

@@ -5,6 +5,8 @@ import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { plainAddress } from '../base/origin.ts';
 import { type SecurityEvent, StoreError } from '../base/ports.ts';
 import type { WorkspaceDirectory } from '../identity/workspace-directory.ts';
+import { sourceSite } from '../model/source-network.ts';
+import { tokenPattern } from '../model/token.ts';
 import type { Services } from '../workflow/services.ts';
 import type { CallRequest } from './invoke.ts';
 
@@ -24,6 +26,9 @@ const MAX_COUNTED = 1_000;
 /** Characters of a reason that an entry keeps. */
 const MAX_REASON = 400;
 
+/** Characters behind `mesh-api-` and its like that make a token: names of peers can begin so. */
+const LEAST_OF_TOKEN = 20;
+
 interface Refusal {
   readonly workspace: string;
   readonly event: SecurityEvent;
@@ -39,7 +44,8 @@ const SIGN_INS: ReadonlySet<string> = new Set(['log_in', 'log_in_with_passkey'])
  * reason of its first refusal.
  */
 export interface RefusalLog {
-  count(operation: string, error: MeshError, request: CallRequest, caller: Caller): void;
+  /** @param workspace of the call, where it came so far */
+  count(operation: string, error: MeshError, request: CallRequest, caller: Caller, workspace?: string): void;
   flush(): Promise<void>;
 }
 
@@ -57,21 +63,22 @@ export function buildRefusalLog(
   }
 
   return {
-    count(operation, { code, cause, message }, { origin: from }, caller) {
+    count(operation, { code, cause, message }, { origin: from }, caller, called) {
       if (!COUNTED.has(code)) return;
       // A failed login is recorded on its own, with the account it was for, as long as the store takes it.
       if (SIGN_INS.has(operation) && code !== 'rate_limited' && !(cause instanceof StoreError)) return;
       const origin = plainAddress(from);
       const actor = caller.subject;
-      const workspace = (caller.workspaces !== 'all' && caller.workspaces[0]) || SYSTEM_WORKSPACE;
+      const workspace = called ?? onlyWorkspaceOf(caller) ?? SYSTEM_WORKSPACE;
       const full = counted.size >= MAX_COUNTED;
-      const key = full ? 'more' : [workspace, origin, actor, operation, code].join(' ');
+      const key = full ? 'more' : [workspace, sourceSite(from), actor, operation, code].join(' ');
       const known = counted.get(key);
       if (known) {
         known.count += 1;
         return;
       }
-      const reason = lineText(message).slice(0, MAX_REASON);
+      // What a caller sent may stand in a message.
+      const reason = lineText(message).replaceAll(tokenPattern(LEAST_OF_TOKEN), '[removed]').slice(0, MAX_REASON);
       const event: SecurityEvent = full
         ? { type: 'refused', actor: 'anonymous', result: 'refused', detail: { operation: 'more' } }
         : { type: 'refused', actor, result: 'refused', origin, detail: { operation, code, reason } };
@@ -101,4 +108,9 @@ export function buildRefusalLog(
       }
     },
   };
+}
+
+/** What a person of several workspaces is refused before one is known belongs to none of them. */
+function onlyWorkspaceOf({ workspaces }: Caller): string | undefined {
+  return workspaces !== 'all' && workspaces.length === 1 ? workspaces[0] : undefined;
 }

@@ -111,7 +111,10 @@ async function newWorkload(
   const known = slotIndexOf(await services.states.current(workspace)).peerWithKey(publicKey);
   const workload = known ? undefined : await workloadOf(services, spec, identity);
   // With another join token too; the record of this one outlives a restart.
-  if (workload && !(await services.usedOnce.use(workload.digest, publicKey, workload.until))) throw usedIdentity();
+  if (!workload) return undefined;
+  const { digest: what, until: expiresAt } = workload;
+  const isFirst = await services.usedOnce.use({ purpose: 'workload', what, by: publicKey, expiresAt });
+  if (!isFirst) throw usedIdentity();
   return workload;
 }
 

@@ -1,6 +1,6 @@
 import { commitContext } from '../base/commit-context.ts';
 import { invalidInput, MeshError } from '../base/errors.ts';
-import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { isLoopback } from '../base/loopback.ts';
 import type { CallContext } from '../base/operation.ts';
 import { plainAddress } from '../base/origin.ts';
@@ -59,9 +59,11 @@ export async function finishSignIn(
   const [state = '', ...others] = new URLSearchParams(query).getAll('state');
   const pending = others.length === 0 ? pendingSignIn(services.keys, browserKey, state) : undefined;
   if (pending?.issuer !== name || pending.expiresAt <= services.clock.now()) throw notBegunHere();
-  if (!(await services.usedOnce.use(state, newId('r'), pending.expiresAt))) throw notBegunHere();
   const secrets = signInSecrets(services.keys, browserKey, pending);
   const identity = await services.issuers.finish(name, redirectUri(pending), query, secrets);
+  // Noted last, so that only whom an issuer vouches for takes room.
+  const { expiresAt } = pending;
+  if (!(await services.usedOnce.use({ purpose: 'issuer-sign-in', what: state, expiresAt }))) throw notBegunHere();
   const origin = plainAddress(context.origin);
   const detail = { issuer: name, subject: identity.subject };
   const why = { actor: issuerActor(rules), reason: `signed in by ${rules.title}`, requestId };

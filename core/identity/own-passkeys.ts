@@ -1,5 +1,4 @@
 import { invalidInput, MeshError } from '../base/errors.ts';
-import { newId } from '../base/ids.ts';
 import { requireSession } from '../base/require-session.ts';
 import { MAX_PASSKEYS, type NewCredential } from '../model/passkeys.ts';
 import type { AccountRecord } from './accounts.ts';
@@ -54,7 +53,7 @@ export async function addPasskey(
   const passkeys = roomFor(account);
   const page = signedPage(services, purposeOf(context), credential.clientDataJSON);
   const key = page && (await services.passkeys.verifyNew(credential, page));
-  if (!key || !(await services.usedOnce.use(page.challenge, newId('r'), page.expiresAt))) {
+  if (!key || !(await services.usedOnce.use({ purpose: 'passkey', what: page.challenge, expiresAt: page.expiresAt }))) {
     const detail =
       'This passkey was not begun in this session, was added before, or took longer than five minutes: begin again.';
     throw invalidInput([{ pointer: '/passkey', detail }], detail);

@@ -1,5 +1,5 @@
 import { invalidInput } from '../base/errors.ts';
-import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import type { PasskeyAssertion } from '../model/passkeys.ts';
 import type { NetworkServices } from '../state/services.ts';
@@ -63,7 +63,8 @@ export async function readAssertion(
   if (!passkey || page?.host !== passkey.host) return undefined;
   const valid = await services.passkeys.verifyAssertion(assertion, page, passkey.publicKey);
   // Noted last, so that only who has a passkey takes room.
-  if (!valid || !(await services.usedOnce.use(page.challenge, newId('r'), page.expiresAt))) return undefined;
+  if (!valid || !(await services.usedOnce.use({ purpose: 'passkey', what: page.challenge, expiresAt: page.expiresAt })))
+    return undefined;
   return { id: passkey.id, ...valid };
 }
 

@@ -1,7 +1,6 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider';
 import { errors } from 'oidc-provider';
 import { MeshError } from '../../core/base/errors.ts';
-import { newId } from '../../core/base/ids.ts';
 import {
   consumeArtifact,
   digestOf,
@@ -75,8 +74,9 @@ function keysOf({ keys }: RegisteredClient): AdapterPayload {
 /** What a client signs to show that it is that client counts once in the whole installation. */
 function assertions({ usedOnce, clock }: OAuthServices): Partial<Adapter> {
   return {
-    async upsert(id, _payload, expiresIn = 0) {
-      const isFirst = await usedOnce.use(`oauth client assertion ${id}`, newId('r'), clock.now() + expiresIn * 1_000);
+    async upsert(id, { iss: tag }, expiresIn = 0) {
+      const expiresAt = clock.now() + expiresIn * 1_000;
+      const isFirst = await usedOnce.use({ purpose: 'client-assertion', what: id, expiresAt, tag: String(tag) });
       if (!isFirst) throw new errors.InvalidClientAuth('client assertion tokens must only be used once');
     },
   };

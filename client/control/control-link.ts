@@ -160,7 +160,7 @@ export class ControlLink {
     try {
       await new PlaneApi(this.#config.server, undefined, enough, { isAnew: true }).discovery();
     } catch (error) {
-      if (error instanceof PlaneAway) return isWayOpen(error.refusedBy, block);
+      if (error instanceof PlaneAway) return isWayOpen(error.tries, block);
       if (!(error instanceof PlaneRefusal)) return false;
     }
     if (this.#trouble !== '') void this.#fetches.now('the control plane answers again');

@@ -39,21 +39,28 @@ export class PlaneRefusal extends Error {
   }
 }
 
+interface FailedTry {
+  /** Undefined where not even one was known. */
+  readonly address: string | undefined;
+  /** True where the address is there, and nothing takes connections at the port. */
+  readonly isRefused: boolean;
+}
+
 /** The control plane was not reached, or what came back was not from it. */
 export class PlaneAway extends Error {
   override readonly name = 'PlaneAway';
   /** It may be there, and did not answer in time. */
   readonly isLate: boolean;
-  /** Addresses at which nothing runs that takes connections. */
-  readonly refusedBy: readonly string[];
+  /** Addresses that no connection was made to. */
+  readonly tries: readonly FailedTry[];
 
   constructor(
     message: string,
-    { isLate = false, refusedBy = [] }: { isLate?: boolean; refusedBy?: readonly string[] } = {},
+    { isLate = false, tries = [] }: { isLate?: boolean; tries?: readonly FailedTry[] } = {},
   ) {
     super(visibleLine(message));
     this.isLate = isLate;
-    this.refusedBy = refusedBy;
+    this.tries = tries;
   }
 }
 
@@ -268,8 +275,8 @@ export class PlaneApi {
       body,
       this.#signal ? AbortSignal.any([timeout, this.#signal]) : timeout,
     ).catch((error: unknown) => {
-      const [isLate, refusedBy] = [timeout.aborted, refusingIn(error)];
-      throw new PlaneAway(`${this.server} does not answer (${reasonOf(error)})`, { isLate, refusedBy });
+      const [isLate, tries] = [timeout.aborted, triesIn(error)];
+      throw new PlaneAway(`${this.server} does not answer (${reasonOf(error)})`, { isLate, tries });
     });
     const answer = await readJson(response).catch((error: unknown) => {
       throw new PlaneAway(`${this.server} broke off its answer (${reasonOf(error)})`, { isLate: timeout.aborted });
@@ -336,11 +343,11 @@ async function readJson(response: IncomingMessage): Promise<unknown> {
   }
 }
 
-function refusingIn(error: unknown): readonly string[] {
-  const tries: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
-  return tries.flatMap((one) => {
-    const { code, address } = one as NodeJS.ErrnoException & { address?: string };
-    return code === 'ECONNREFUSED' && address !== undefined ? [address] : [];
+function triesIn(error: unknown): readonly FailedTry[] {
+  const failures: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
+  return failures.map((failure) => {
+    const { code, address } = failure as NodeJS.ErrnoException & { address?: string };
+    return { address, isRefused: code === 'ECONNREFUSED' };
   });
 }
 

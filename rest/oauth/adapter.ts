@@ -76,7 +76,8 @@ function assertions({ usedOnce, clock }: OAuthServices): Partial<Adapter> {
   return {
     async upsert(id, { iss: tag }, expiresIn = 0) {
       const expiresAt = clock.now() + expiresIn * 1_000;
-      const isFirst = await usedOnce.use({ purpose: 'client-assertion', what: id, expiresAt, tag: String(tag) });
+      const use = { purpose: 'client-assertion', what: id, expiresAt, tag: String(tag) } as const;
+      const isFirst = await usedOnce.use(use).catch(unavailable);
       if (!isFirst) throw new errors.InvalidClientAuth('client assertion tokens must only be used once');
     },
   };
@@ -98,12 +99,7 @@ function interactions({ oauthRequests, clock }: OAuthServices, findClient: FindC
         returnTo: String(payload.returnTo),
         payload: { ...payload },
       };
-      try {
-        await oauthRequests.save(id, request, clock.now() + expiresIn * 1_000);
-      } catch (error) {
-        if (!(error instanceof MeshError)) throw error;
-        throw new errors.CustomOIDCProviderError('temporarily_unavailable', error.message);
-      }
+      await oauthRequests.save(id, request, clock.now() + expiresIn * 1_000).catch(unavailable);
     },
     async find(id) {
       const request = await oauthRequests.find(id);
@@ -113,6 +109,12 @@ function interactions({ oauthRequests, clock }: OAuthServices, findClient: FindC
     },
     destroy: async (id) => void (await oauthRequests.remove(id)),
   };
+}
+
+/** Too many at once: the client tries again. */
+function unavailable(error: unknown): never {
+  if (!(error instanceof MeshError)) throw error;
+  throw new errors.CustomOIDCProviderError('temporarily_unavailable', error.message);
 }
 
 function resultOf({ grantId, account }: { readonly grantId?: string | undefined; readonly account: string }) {

@@ -6,6 +6,7 @@ const DOCUMENT = { client_id: URL, client_name: 'Planner', redirect_uris: ['http
 const SIGNS = { token_endpoint_auth_method: 'private_key_jwt' };
 const KEYS = { keys: [{ kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' }] };
 const KEYS_URL = 'https://planner.example/keys.json';
+const RSA = { kty: 'RSA', n: 'A'.repeat(342), e: 'AQAB' };
 const always = () => true;
 
 /** Answers documents in their order, the last of them again and again. */
@@ -36,6 +37,10 @@ test.each([
   ['that names its keys twice', { ...DOCUMENT, ...SIGNS, jwks: KEYS, jwks_uri: KEYS_URL }],
   ['that shows a private key', { ...DOCUMENT, ...SIGNS, jwks: { keys: [{ ...KEYS.keys[0], d: 'AA' }] } }],
   ['that signs with a secret', { ...DOCUMENT, ...SIGNS, jwks: { keys: [{ kty: 'oct', k: 'AA' }] } }],
+  ['with a key that takes long', { ...DOCUMENT, ...SIGNS, jwks: { keys: [{ ...RSA, e: 'A'.repeat(500) }] } }],
+  ['with a key that is too long', { ...DOCUMENT, ...SIGNS, jwks: { keys: [{ ...RSA, n: 'A'.repeat(2_731) }] } }],
+  ['with a key that is too short', { ...DOCUMENT, ...SIGNS, jwks: { keys: [{ ...RSA, n: 'A'.repeat(171) }] } }],
+  ['with more keys than are tried', { ...DOCUMENT, ...SIGNS, jwks: { keys: Array(9).fill(RSA) } }],
   ['whose keys are on no https address', { ...DOCUMENT, ...SIGNS, jwks_uri: 'http://10.0.0.1/keys' }],
   ['that is a list', [DOCUMENT]],
   ['that is nothing', null],
@@ -44,6 +49,15 @@ test.each([
   await expect(find()).rejects.toMatchObject({ name: 'DocumentError', isTemporary: false });
   await expect(find()).rejects.toMatchObject({ name: 'DocumentError' });
   expect(asked).toEqual([URL]);
+});
+
+test('a third document of one host waits for the others', async () => {
+  const waits = Promise.withResolvers<string>();
+  const clients = buildClientDocuments(() => waits.promise, 'anyone');
+  const first = [1, 2].map((at) => clients.find(`https://a.example/${at}`, always));
+  await expect(clients.find('https://a.example/3', always)).rejects.toThrow('Too many clients');
+  waits.resolve('gone');
+  expect((await Promise.allSettled(first)).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
 });
 
 test('the keys of a client that signs are those of its document, or of the address in it', async () => {
@@ -61,11 +75,11 @@ test('a caller who may fetch nothing gets the clients that are known and no othe
   expect(await find(URL, () => false)).toMatchObject({ name: 'Planner' });
 });
 
-test('no more than eight documents are fetched at once', async () => {
+test('no more than eight documents are fetched at once, and two of one host', async () => {
   const waits = Promise.withResolvers<string>();
   const clients = buildClientDocuments(() => waits.promise, 'anyone');
-  const first = Array.from({ length: 8 }, (_, at) => clients.find(`https://a.example/${at}`, always));
-  await expect(clients.find('https://a.example/9', always)).rejects.toThrow('Too many clients');
+  const first = Array.from({ length: 8 }, (_, at) => clients.find(`https://${at % 4}.example/${at}`, always));
+  await expect(clients.find('https://9.example/9', always)).rejects.toThrow('Too many clients');
   waits.resolve('gone');
   expect((await Promise.allSettled(first)).map(({ status }) => status)).toEqual(Array(8).fill('rejected'));
 });

@@ -18,8 +18,12 @@ const USUAL_FRESH_MS = 3_600_000;
 const MAX_FRESH_MS = 86_400_000;
 /** Keys are changed by their owner, who may have lost one. */
 const MAX_FRESH_KEYS_MS = 600_000;
-const MAX_KEYS = 20;
-const MAX_KEY_MEMBER = 4_096;
+/** Of a client, tried in turn where what it signed does not name one. */
+const MAX_KEYS = 8;
+/** A key that its owner took back counts no longer than so, whatever its server says or how busy it is here. */
+const KEPT_KEYS_MS = 2 * MAX_FRESH_KEYS_MS;
+/** Fetches under way from one host. */
+const MAX_FETCHES_OF_HOST = 2;
 /** Whatever its server says, a client that nobody could look up again is forgotten after so long. */
 const KEPT_MS = 2 * MAX_FRESH_MS;
 /** A document that cannot be had is asked for again after so long. */
@@ -70,7 +74,7 @@ export function buildClientDocuments(fetchDocument: FetchDocument, registration:
       const client = { ...clientIn(metadata, url, registration), ...(keys && { keys }) };
       const most = keys ? MAX_FRESH_KEYS_MS : MAX_FRESH_MS;
       const freshUntil = performance.now() + Math.min(Math.max(freshMs || 0, MIN_FRESH_MS), most);
-      clients.set(url, { client, freshUntil });
+      clients.set(url, { client, freshUntil }, { ttl: keys ? KEPT_KEYS_MS : KEPT_MS });
       return client;
     } catch (error) {
       if (error instanceof DocumentError) faults.set(url, error);
@@ -95,7 +99,8 @@ export function buildClientDocuments(fetchDocument: FetchDocument, registration:
     if (underWay !== undefined) return underWay;
     const known = faults.get(url);
     if (known) throw known;
-    if (fetches.size >= MAX_FETCHES || !mayFetch()) {
+    const ofHost = [...fetches.keys()].filter((other) => new URL(other).host === new URL(url).host).length;
+    if (fetches.size >= MAX_FETCHES || ofHost >= MAX_FETCHES_OF_HOST || !mayFetch()) {
       throw new DocumentError('Too many clients are new here: try again in a minute.', true);
     }
     const begun = load(url);
@@ -108,7 +113,8 @@ export function buildClientDocuments(fetchDocument: FetchDocument, registration:
       const known = clients.get(url);
       if (known && known.freshUntil > performance.now()) return known.client;
       try {
-        return await fetchOnce(url, mayFetch);
+        // One that is known is looked up again for whoever comes.
+        return await fetchOnce(url, known ? () => true : mayFetch);
       } catch (error) {
         // While the server of a document is away, the client is the one that it was.
         if (known && error instanceof DocumentError && error.isTemporary) return known.client;
@@ -149,9 +155,15 @@ function clientIn(metadata: Metadata, url: string, registration: Registration): 
 
 const METHODS: readonly unknown[] = ['none', 'private_key_jwt'];
 
+/** What takes long to verify with, or is weak, is no key (RFC 8725, 3.5). */
+const rsa = z
+  .object({ kty: z.literal('RSA'), n: z.base64url().min(342).max(683), e: z.literal('AQAB'), d: z.never().optional() })
+  .loose();
+const ec = z.object({ kty: z.literal('EC'), crv: z.literal('P-256'), d: z.never().optional() }).loose();
+const ed = z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), d: z.never().optional() }).loose();
 const keySet = z.object({
   keys: z
-    .array(z.object({ kty: z.enum(['RSA', 'EC', 'OKP']), d: z.never().optional() }).loose())
+    .array(z.discriminatedUnion('kty', [rsa, ec, ed]))
     .min(1)
     .max(MAX_KEYS),
 });
@@ -159,11 +171,10 @@ const keySet = z.object({
 /** @throws DocumentError */
 function readKeys(json: unknown): readonly PublicKey[] {
   const parsed = keySet.safeParse(json);
-  const isShort = (key: object) => Object.values(key).every((value) => JSON.stringify(value).length <= MAX_KEY_MEMBER);
-  if (!parsed.success || !parsed.data.keys.every(isShort)) {
-    throw fault(`The keys of the client are no set of 1 to ${MAX_KEYS} public keys.`);
-  }
-  return parsed.data.keys;
+  if (parsed.success) return parsed.data.keys;
+  throw fault(
+    `The keys of the client are no set of 1 to ${MAX_KEYS} public keys: RSA of 2,048 to 4,096 bits, P-256, or Ed25519.`,
+  );
 }
 
 /** The document is at fault, now and until it changes. */

@@ -16,6 +16,15 @@ export function sourceNetwork(origin: string, ipv6Bits: number): string {
   return `${(range.from >> BigInt(IPV6_BITS - ipv6Bits)).toString(16)}/${ipv6Bits}`;
 }
 
+/** Returns what many sources of one owner have in common: the /24 of an IPv4 address, the /48 of an IPv6 address. */
+export function wideNetwork(origin: string): string {
+  const address = plainAddress(origin);
+  const range = parseAddress(address);
+  if (!range) return address;
+  const [bits, prefix] = range.family === 6 ? [80n, 48] : [8n, 24];
+  return `${(range.from >> bits).toString(16)}/${prefix}`;
+}
+
 /** The source that requests, connections and turns are counted by: whose site it is. */
 export function sourceSite(origin: string): string {
   return sourceNetwork(origin, SITE_BITS);

@@ -1,14 +1,18 @@
 import { MeshError } from '../base/errors.ts';
 import { isLoopback } from '../base/loopback.ts';
 import { memoryCells } from '../base/memory-cells.ts';
+import { plainAddress } from '../base/origin.ts';
 import type { Clock } from '../base/ports.ts';
 import type { Cells, SharedState } from '../base/shared.ts';
-import { sourceSite } from './source-network.ts';
+import { sourceSite, wideNetwork } from './source-network.ts';
 
 /** Requests of one kind that wait for a person, of all control planes together. */
 const MAX_WAITING = 1_000;
-/** Those of one source; what runs on this machine is not held back. */
-const MAX_OF_SOURCE = 30;
+/** Those of one site, and of one network that has many of them. */
+const MAX_OF_SITE = 30;
+const MAX_OF_NETWORK = 120;
+/** What runs on this machine is not held back by others. */
+const SPARE_HERE = 200;
 
 interface Decidable {
   readonly decision?: unknown;
@@ -20,7 +24,7 @@ export interface WaitingRequests<Request extends Decidable> {
    * @param origin where it came from, for a limit of requests from there
    * @throws MeshError `rate_limited` where too many wait
    */
-  save(id: string, request: Request, expiresAt: number, origin?: string): Promise<void>;
+  save(id: string, request: Request, expiresAt: number, origin: string): Promise<void>;
   find(id: string): Promise<Request | undefined>;
   /** Keeps one for longer, such as while a second person is asked. */
   keep(id: string, until: number): Promise<void>;
@@ -40,12 +44,16 @@ export function buildWaitingRequests<Request extends Decidable>(
   space: string,
   parse: (value: unknown) => Request | undefined,
 ): WaitingRequests<Request> {
-  const cells: Cells<Request> = shared?.cells(space, parse) ?? memoryCells(clock, MAX_WAITING);
+  const cells: Cells<Request> = shared?.cells(space, parse) ?? memoryCells(clock, MAX_WAITING + SPARE_HERE);
   return {
     async save(id, request, expiresAt, origin) {
-      const tags = origin === undefined || isLoopback(origin) ? [] : [sourceSite(origin)];
+      const isHere = isLoopback(plainAddress(origin));
+      const tags = isHere ? [] : [sourceSite(origin), wideNetwork(origin)];
       const { all, tagged } = await cells.count(tags);
-      if ((shared && all >= MAX_WAITING) || tagged.some((count) => count >= MAX_OF_SOURCE)) throw tooManyWait();
+      const [ofSite = 0, ofNetwork = 0] = tagged;
+      const most = MAX_WAITING + (isHere ? SPARE_HERE : 0);
+      // None makes room: a stranger could have the sign-ins of others forgotten.
+      if (all >= most || ofSite >= MAX_OF_SITE || ofNetwork >= MAX_OF_NETWORK) throw tooManyWait();
       await cells.change(id, () => ({ cell: { value: request, expiresAt, tags }, result: undefined }));
     },
     async find(id) {

@@ -29,7 +29,7 @@ export function buildAdapters(
   const models: Readonly<Record<string, Partial<Adapter>>> = {
     Client: clients(findClient),
     ReplayDetection: assertions(services),
-    Interaction: interactions(services, findClient),
+    Interaction: interactions(services, findClient, origin),
     Grant: grants(services),
     AuthorizationCode: spendable(services, 'code'),
     RefreshToken: spendable(services, 'refresh'),
@@ -83,7 +83,11 @@ function assertions({ usedOnce, clock }: OAuthServices): Partial<Adapter> {
   };
 }
 
-function interactions({ oauthRequests, clock }: OAuthServices, findClient: FindClient): Partial<Adapter> {
+function interactions(
+  { oauthRequests, clock }: OAuthServices,
+  findClient: FindClient,
+  origin: () => string,
+): Partial<Adapter> {
   return {
     async upsert(id, payload, expiresIn = 0) {
       const { client_id: clientId, redirect_uri: redirectUri, resource, scope } = payload.params ?? {};
@@ -99,7 +103,7 @@ function interactions({ oauthRequests, clock }: OAuthServices, findClient: FindC
         returnTo: String(payload.returnTo),
         payload: { ...payload },
       };
-      await oauthRequests.save(id, request, clock.now() + expiresIn * 1_000).catch(unavailable);
+      await oauthRequests.save(id, request, clock.now() + expiresIn * 1_000, origin()).catch(unavailable);
     },
     async find(id) {
       const request = await oauthRequests.find(id);

@@ -54,7 +54,7 @@ export function deviceCodes({ services, findClient, origin }: DeviceCodeOptions)
         scopes: OAUTH_SCOPES.filter((one) => String(scope).split(' ').includes(one)),
         payload: { ...payload, digest: digestOf(value) },
       };
-      await oauthRequests.save(idIn(value), request, clock.now() + expiresIn * 1_000);
+      await oauthRequests.save(idIn(value), request, clock.now() + expiresIn * 1_000, request.origin);
     },
     async find(value) {
       const request = await find(value);

@@ -20,6 +20,6 @@ export async function askToBeLetIn(
     returnTo: `http://127.0.0.1:18090/oauth/authorize/${id}`,
     payload: {},
   };
-  await services.oauthRequests.save(id, request, services.clock.now() + LIFE_MS);
+  await services.oauthRequests.save(id, request, services.clock.now() + LIFE_MS, '127.0.0.1');
   return id;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { UPDATE } from '../../core/base/operation.ts';
+import { CREATE } from '../../core/base/operation.ts';
 import { allowCommandLine as allow } from '../../core/identity/command-line-sign-in.ts';
 import { defineOperation } from '../define.ts';
 import { goesOn, requestId } from './request-fields.ts';
@@ -14,7 +14,7 @@ export const allowCommandLine = defineOperation({
   access: 'person',
   workspace: 'none',
   edition: 'community',
-  effects: { ...UPDATE, idempotentHint: false },
+  effects: CREATE,
   whenFull: 'works',
   problems: ['invalid_input', 'unauthenticated', 'forbidden', 'not_found', 'conflict'],
   http: { method: 'post', path: '/api/v1/oauth/requests/:id/sign-in' },

@@ -1,7 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { Effect } from '../api/types.ts';
+import { pairsText } from '../reach/ports.ts';
 import { EFFECT_SIDES, type EffectSide } from './effect-section.tsx';
-import type { EffectLine } from './grouped.ts';
+import { type EffectLine, linesOf, pairsNotNamed } from './grouped.ts';
 import './effect-graph.css';
 
 /** Arrows of one picture; the list beside it has all. */
@@ -23,20 +25,32 @@ interface Arrow {
   readonly traffic: string;
 }
 
-/** What opens and closes as a picture: who on the left, whom on the right. Closed arrows are broken. */
-export function EffectGraph({ opens, closes }: { opens: readonly EffectLine[]; closes: readonly EffectLine[] }) {
-  const arrows = [...arrowsOf('opens', opens), ...arrowsOf('closes', closes)];
-  return arrows.length === 0 ? null : <Picture all={arrows} />;
+interface EffectGraphProps {
+  readonly opens: readonly EffectLine[];
+  readonly closes: readonly EffectLine[];
+  /** Pairs that no line names. */
+  readonly left?: number;
 }
 
-function Picture({ all }: { all: readonly Arrow[] }) {
+/** What opens and closes as a picture: who on the left, whom on the right. Closed arrows are broken. */
+export function EffectGraph({ opens, closes, left = 0 }: EffectGraphProps) {
+  const arrows = [...arrowsOf('opens', opens), ...arrowsOf('closes', closes)];
+  return arrows.length === 0 ? null : <Picture all={arrows} left={left} />;
+}
+
+/** The picture of the first rows of an effect. */
+export function FirstRowsGraph({ effect }: { effect: Effect }) {
+  return <EffectGraph {...linesOf(effect)} left={pairsNotNamed(effect)} />;
+}
+
+function Picture({ all, left }: { all: readonly Arrow[]; left: number }) {
   const { frame, width } = useWidth();
   const arrows = all.slice(0, MOST);
   const sources = placesOf(arrows.map(({ from }) => from));
   const targets = placesOf(arrows.map(({ to }) => to));
   const height = Math.max(sources.size, targets.size) * ROW;
   const box = Math.floor(width / 3);
-  const lines = linesOf(arrows, sources, targets, box, width - box);
+  const lines = placedLines(arrows, sources, targets, box, width - box);
   return (
     <div ref={frame} class="effect-graph">
       <svg width={width} height={height} role="img" aria-label={sentenceOf(arrows)}>
@@ -59,6 +73,7 @@ function Picture({ all }: { all: readonly Arrow[] }) {
         ))}
       </svg>
       {all.length > MOST && <p class="dim small">{all.length - MOST} more are listed, not drawn.</p>}
+      {left > 0 && <p class="dim small">{pairsText(left)} more, not drawn.</p>}
     </div>
   );
 }
@@ -104,7 +119,7 @@ interface Point {
 }
 
 /** Arrows with their ends, each with its label on its own line and, where there is room, beside the other labels. */
-function linesOf(
+function placedLines(
   arrows: readonly Arrow[],
   sources: ReadonlyMap<string, number>,
   targets: ReadonlyMap<string, number>,

@@ -1,7 +1,8 @@
-import type { Effect } from '../api/types.ts';
+import type { Effect, Preview } from '../api/types.ts';
 import { To } from '../design/to.tsx';
+import { pairsText } from '../reach/ports.ts';
 import { EffectSection, type EffectSide } from './effect-section.tsx';
-import { type Connections, type EffectLine, groupedRows, wholeLines } from './grouped.ts';
+import { type EffectLine, linesOf, pairsLeft } from './grouped.ts';
 import { Names } from './names.tsx';
 
 /**
@@ -9,11 +10,9 @@ import { Names } from './names.tsx';
  *
  * @param connections the effect whole, where it was computed; its rows are the first ones alone
  */
-export function EffectView({ effect, connections }: { effect: Effect; connections?: Connections }) {
-  const { routes = [], opened, closed, omitted, unchanged_count: unchanged } = effect;
-  const { lines, left } = connections ? wholeLines(connections) : { lines: undefined, left: omitted };
-  const opens = lines?.opened ?? groupedRows(opened);
-  const closes = lines?.closed ?? groupedRows(closed);
+export function EffectView({ effect, connections }: { effect: Effect; connections?: Preview['connections'] }) {
+  const { routes = [], unchanged_count: unchanged } = effect;
+  const { opens, closes } = linesOf(effect, connections);
   return (
     <div class="stack">
       {routes.length > 0 && (
@@ -28,9 +27,7 @@ export function EffectView({ effect, connections }: { effect: Effect; connection
       )}
       <Side kind="opens" lines={opens} pairs={effect.opened_pairs} outside={effect.opened_outside ?? 0} />
       <Side kind="closes" lines={closes} pairs={effect.closed_pairs} outside={effect.closed_outside ?? 0} />
-      <p class="dim small">
-        {unchanged} pairs unchanged.{left > 0 ? ` ${left} rows not shown.` : ''}
-      </p>
+      <p class="dim small">{unchanged} pairs unchanged.</p>
     </div>
   );
 }
@@ -43,12 +40,14 @@ interface SideProps {
 }
 
 function Side({ kind, lines, pairs, outside }: SideProps) {
+  const left = pairsLeft(lines, pairs + outside);
   return (
     <EffectSection kind={kind} pairs={pairs} outside={outside} isEmpty={lines.length === 0}>
       <ul>
         {lines.map((line) => (
           <EffectLineItem key={JSON.stringify(line)} line={line} />
         ))}
+        {left > 0 && <li>and {pairsText(left)} more, too many to name here</li>}
       </ul>
     </EffectSection>
   );

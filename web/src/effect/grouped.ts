@@ -1,4 +1,4 @@
-import type { EffectRow, Preview } from '../api/types.ts';
+import type { Effect, EffectRow } from '../api/types.ts';
 import { rangeText } from '../reach/ports.ts';
 
 export interface EffectLine {
@@ -53,17 +53,44 @@ function portsOf({ protocol, from, to }: EffectRow): string {
   return rangeText(protocol, from, to);
 }
 
-export interface Connections {
-  readonly blocks: Preview['connections'];
-  /** Blocks left out. */
-  readonly omitted: number;
+interface Connection {
+  readonly change: 'opened' | 'closed';
+  readonly src: readonly string[];
+  readonly dst: readonly string[];
+  readonly ports: string;
 }
 
-/** The lines of an effect that came whole. */
-export function wholeLines({ blocks, omitted }: Connections) {
+/**
+ * Returns the lines of both sides of an effect.
+ *
+ * @param connections the effect whole, where it was computed; its rows are the first ones alone
+ */
+export function linesOf(
+  { opened, closed }: Pick<Effect, 'opened' | 'closed'>,
+  connections?: readonly Connection[],
+): Record<'opens' | 'closes', readonly EffectLine[]> {
+  if (!connections) return { opens: groupedRows(opened), closes: groupedRows(closed) };
   const of = (change: 'opened' | 'closed'): EffectLine[] =>
-    blocks
+    connections
       .filter((block) => block.change === change)
       .map(({ src, dst, ports }) => ({ sources: src, targets: dst, traffic: ports }));
-  return { lines: { opened: of('opened'), closed: of('closed') }, left: omitted };
+  return { opens: of('opened'), closes: of('closed') };
+}
+
+/** Returns how many of all pairs of one side of an effect its lines do not name. */
+export function pairsLeft(lines: readonly EffectLine[], pairs: number): number {
+  const named = lines.map(({ sources, targets }) => {
+    const others = new Set(targets);
+    return sources.length * targets.length - sources.filter((name) => others.has(name)).length;
+  });
+  return pairs - named.reduce((sum, one) => sum + one, 0);
+}
+
+/** Returns how many pairs of both sides of an effect its first rows do not name. */
+export function pairsNotNamed(effect: Effect): number {
+  const { opens, closes } = linesOf(effect);
+  return (
+    pairsLeft(opens, effect.opened_pairs + (effect.opened_outside ?? 0)) +
+    pairsLeft(closes, effect.closed_pairs + (effect.closed_outside ?? 0))
+  );
 }

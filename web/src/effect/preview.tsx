@@ -85,10 +85,7 @@ export function PreviewView({ preview: { result, last, problem } }: { preview: C
               <Lines lines={shown.warnings} />
             </div>
           )}
-          <EffectView
-            effect={shown.effect}
-            connections={{ blocks: shown.connections, omitted: shown.omitted_connections }}
-          />
+          <EffectView effect={shown.effect} connections={shown.connections} />
           <Lines lines={shown.risk_reasons} />
         </div>
       )}

@@ -4,9 +4,8 @@ import type { Order, Plan, TypedChange } from '../../api/types.ts';
 import { may } from '../../api/workspace.ts';
 import { ChangedResource } from '../../effect/changed-resource.tsx';
 import { Checked, readByFact } from '../../effect/checked.tsx';
-import { EffectGraph } from '../../effect/effect-graph.tsx';
+import { FirstRowsGraph } from '../../effect/effect-graph.tsx';
 import { EffectView } from '../../effect/effect-view.tsx';
-import { groupedRows } from '../../effect/grouped.ts';
 import { Risk } from '../../effect/risk.tsx';
 import { OrderList } from '../../orders/order-list.tsx';
 import { Quotation } from '../../orders/quotation.tsx';
@@ -66,7 +65,7 @@ export function PlanView({ planned, isSuggested, again, applied, planChanges, ed
       )}
       {!isAlready && (
         <>
-          <EffectGraph opens={groupedRows(effect.opened)} closes={groupedRows(effect.closed)} />
+          <FirstRowsGraph effect={effect} />
           <EffectView effect={effect} />
         </>
       )}

@@ -6,9 +6,8 @@ import { holds } from '../../api/workspace.ts';
 import { actorText } from '../../design/actor.tsx';
 import { ChangedResource } from '../../effect/changed-resource.tsx';
 import { Checked, quotedIntent, readByFact } from '../../effect/checked.tsx';
-import { EffectGraph } from '../../effect/effect-graph.tsx';
+import { FirstRowsGraph } from '../../effect/effect-graph.tsx';
 import { EffectView } from '../../effect/effect-view.tsx';
-import { groupedRows } from '../../effect/grouped.ts';
 import { isUndoOffered, undoOf } from '../../effect/put-back.ts';
 import { Risk } from '../../effect/risk.tsx';
 import { OrderList } from '../../orders/order-list.tsx';
@@ -150,7 +149,7 @@ function Decided({ workflow }: { workflow: WorkflowDetail }) {
 function Stored({ workflow: { effect, riskReasons, warnings, call, changes, status } }: { workflow: WorkflowDetail }) {
   return (
     <>
-      <EffectGraph opens={groupedRows(effect.opened)} closes={groupedRows(effect.closed)} />
+      <FirstRowsGraph effect={effect} />
       <EffectView effect={effect} />
       {call && status === 'pending' && (
         <p class="dim">

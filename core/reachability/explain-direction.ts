@@ -31,10 +31,9 @@ export function explainDirection(
       );
   const allows = matched(true);
   const denies = matched(false).filter(({ covers }) => covers !== NO_PORTS);
-  // A policy that denies is the reason before one that opens the peer to others.
-  const isolators = selecting
-    .filter(({ code }) => code.isolates[direction])
-    .sort((a, b) => Number(a.code.allow) - Number(b.code.allow));
+  // A policy that denies is the reason before one that only isolates, and that before one that opens the peer to others.
+  const openness = ({ code }: ActivePolicy) => (code.allow ? 1 + Number((code[direction] ?? []).length > 0) : 0);
+  const isolators = selecting.filter(({ code }) => code.isolates[direction]).sort((a, b) => openness(a) - openness(b));
   const result = resultOf(granted, scope);
   const prefix = direction === 'egress' ? 'EGRESS' : 'INGRESS';
   const base = { stage: direction, direction } as const;

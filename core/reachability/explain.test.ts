@@ -65,6 +65,14 @@ describe('explain', { timeout: 30_000 }, () => {
       { a: toDb({ ingress: [{ from: [{ ipBlock: { cidr: '8.8.8.8/32' } }] }] }) },
       ['unreachable', 'ingress', 'INGRESS_ISOLATED', 'a', null],
     ],
+    [
+      'one ALLOW is for someone else and another for nobody',
+      {
+        a: toDb({ ingress: [{ from: [{ ipBlock: { cidr: '8.8.8.8/32' } }] }] }),
+        b: toDb({ ingress: [] }),
+      },
+      ['unreachable', 'ingress', 'INGRESS_ISOLATED', 'b', null],
+    ],
   ])('names what decides when %s', (_, specs, expected) => {
     expect(decision(ask(model(specs)))).toEqual(expected);
   });

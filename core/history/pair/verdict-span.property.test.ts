@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { person } from '../../../test/kits/plane/kit.ts';
+import { type Kit, person } from '../../../test/kits/plane/kit.ts';
 import { playHistory, randomHistory } from '../../../test/kits/plane/random-history.ts';
 import { formatInstant, parseInstant } from '../../base/time.ts';
+import { lookUpById } from '../../model/find.ts';
 import { verdictSpan } from './verdict-span.ts';
 
 const ends = fc.constantFrom('web-1', 'web-1', 'db-1', 'db-1', 'db-2', 'bot-1');
@@ -16,7 +17,7 @@ interface Interval {
 }
 
 test('an answer holds from and to the instants between which the history of the pair has that verdict, and a search that is cut says no false instant', async () => {
-  let [older, cut] = [0, 0];
+  let [older, cut, joined] = [0, 0, 0];
   await fc.assert(
     fc.asyncProperty(
       randomHistory,
@@ -37,7 +38,13 @@ test('an answer holds from and to the instants between which the history of the 
           from: formatInstant(began),
           limit: 200,
         });
-        const expected = holdingAt(intervals, at);
+        const there = await bothExist(kit, workspace, instant, [src, dst]);
+        const holding = holdingAt(intervals, at);
+        const expected = {
+          valid_from: [holding.valid_from, there.from].toSorted().at(-1),
+          valid_to: [holding.valid_to, there.to].filter((one) => one !== null).toSorted()[0] ?? null,
+        };
+        if (expected.valid_from !== holding.valid_from) joined += 1;
         const { valid_from, valid_to, at_least_from } = answer;
         expect(at_least_from).toBeUndefined();
         expect({ valid_from, valid_to }).toEqual(expected);
@@ -63,7 +70,35 @@ test('an answer holds from and to the instants between which the history of the 
   );
   expect(older).toBeGreaterThan(40);
   expect(cut).toBeGreaterThan(10);
+  expect(joined).toBeGreaterThan(0);
 }, 120_000);
+
+/** The span around an instant in which both ends exist. */
+async function bothExist(
+  { services: { store, states } }: Kit,
+  workspace: string,
+  instant: number,
+  names: readonly string[],
+) {
+  const { peers } = await states.asOf(workspace, { at: instant });
+  const uids = names.map((name) => peers.get(name)?.uid ?? expect.fail());
+  const commits = await store.commits(workspace, 0, 1_000);
+  // The last commit of several in one instant counts.
+  const newest = [...new Map(commits.map(({ at, revision }) => [at, revision]))];
+  const moments = await Promise.all(
+    newest.map(async ([at, revision]) => {
+      const state = await states.asOf(workspace, { revision });
+      const exists = names.every((name, side) => state.peers.has(name) || lookUpById(state.peers, uids[side] ?? ''));
+      return { at, exists };
+    }),
+  );
+  const gone = moments.findLastIndex(({ at, exists }) => at <= instant && !exists);
+  const end = moments.find(({ at, exists }) => at > instant && !exists);
+  return {
+    from: formatInstant(moments[gone + 1]?.at ?? expect.fail()),
+    to: end === undefined ? null : formatInstant(end.at),
+  };
+}
 
 /** The interval of an instant and its neighbors that differ in presence alone. */
 function holdingAt(intervals: readonly Interval[], at: string) {

@@ -8,7 +8,7 @@ import { type Moment, momentsOf, type PairQuestion, type Reading, readerOf } fro
 
 type ReadServices = Pick<NetworkServices, 'store' | 'states' | 'clock'>;
 
-/** The time around an instant in which a verdict and its ports hold, ms. */
+/** The time around an instant in which a verdict and its ports hold, and both peers exist, ms. */
 export interface VerdictSpan {
   readonly from: Edge;
   /** Undefined while the verdict still holds. */
@@ -28,7 +28,7 @@ const MAX_VERSIONS = 8_192;
 
 /**
  * Searches from an instant in both directions for the nearest moments at which the verdict of a connection, or its ports,
- * are others. The work has a bound that no length of the history changes.
+ * are others, or one of its peers did not exist. The work has a bound that no length of the history changes.
  *
  * @param state in force at the instant
  * @param windows how many revisions each step of the search looks at
@@ -139,6 +139,15 @@ function namedIn(state: NetworkState, { src, dst }: PairQuestion): Identity[] {
   return [src, dst].map((end) => ({ ...end, name: nameIn(state, end) ?? end.name }));
 }
 
+/** A pair of which one peer does not exist has no verdict, though nothing reaches it either. */
 function isSameVerdict(a: Reading, b: Reading): boolean {
-  return a.verdict === b.verdict && JSON.stringify(a.allowed) === JSON.stringify(b.allowed);
+  return (
+    a.verdict === b.verdict &&
+    JSON.stringify(a.allowed) === JSON.stringify(b.allowed) &&
+    (['src', 'dst'] as const).every((side) => exists(a, side) === exists(b, side))
+  );
+}
+
+function exists({ presence }: Reading, side: 'src' | 'dst'): boolean {
+  return presence[side] !== 'unknown';
 }

@@ -2,24 +2,12 @@ import type { Order, Plan } from '../api/types.ts';
 import { Chip, type Tone } from '../design/chip.tsx';
 import type { Fact } from '../ui/facts.tsx';
 import { Lines } from '../ui/lines.tsx';
-
-const CHECK = {
-  matches: 'The effect matches what is listed below. Check that this is what you intended.',
-  'not checked': 'The effect was not checked against the intent. Review it yourself.',
-  differs: 'The effect is not what the intent says.',
-} as const;
+import { type CheckedPlan, checkStatements } from './check-statements.ts';
 
 const TONE: Record<Plan['check'], Tone | ''> = { matches: 'ok', 'not checked': 'warn', differs: 'danger' };
 
 /** Shape beside the word and the color of a check. */
 const MARK: Record<Plan['check'], string> = { matches: '✓', 'not checked': '?', differs: '✗' };
-
-/** A sentence beside orders, against these. */
-const BESIDE_ORDERS: Record<Plan['check'], string> = {
-  matches: 'The sentence says the same.',
-  'not checked': 'The sentence was not compared with the orders.',
-  differs: 'The sentence says something else than the orders.',
-};
 
 /** Who read the sentence; who wrote orders or sent finished changes, which may be of a tool or a suggestion. */
 const READERS = {
@@ -44,37 +32,24 @@ export function readByFact({ read_by: by, reading, orders }: Read): Fact {
 }
 
 interface CheckedProps {
-  readonly of: Pick<Plan, 'check' | 'expectations_hold' | 'orders'>;
+  readonly of: CheckedPlan;
   readonly objections: readonly string[];
   /** True if a sentence of its own stands beside the orders. */
   readonly isQuoted: boolean;
 }
 
-/** The check of the control plane in its own word, the effect against the orders or the intent, and what speaks against it. */
-export function Checked({ of: { check, expectations_hold: hold, orders }, objections, isQuoted }: CheckedProps) {
-  const isAsOrdered = hold ?? check !== 'differs';
+/** What the control plane checked and what it did not, each with its own word, and what speaks against the change. */
+export function Checked({ of, objections, isQuoted }: CheckedProps) {
   return (
     <>
-      <p>
-        <Chip tone={TONE[check]}>
-          <span aria-hidden="true">{MARK[check]}</span> {check}
-        </Chip>{' '}
-        {!orders && CHECK[check]}
-        {orders && isQuoted && <span class={check === 'differs' ? 'fault' : 'dim'}>{BESIDE_ORDERS[check]}</span>}
-      </p>
-      {orders ? (
-        <p class={isAsOrdered ? '' : 'fault'}>
-          {isAsOrdered ? 'Effect matches the orders.' : 'Effect does not match the orders.'}
+      {checkStatements(of, isQuoted).map(({ check, text }) => (
+        <p key={text}>
+          <Chip tone={TONE[check]}>
+            <span aria-hidden="true">{MARK[check]}</span> {check}
+          </Chip>{' '}
+          <span class={check === 'differs' ? 'fault' : ''}>{text}</span>
         </p>
-      ) : (
-        hold !== null && (
-          <p>
-            {hold
-              ? 'The result meets the demands that came with the changes.'
-              : 'The result does not meet the demands that came with the changes.'}
-          </p>
-        )
-      )}
+      ))}
       <Lines lines={objections} />
     </>
   );

@@ -265,14 +265,14 @@ function ReviewedBy({
 /** Whether the effect was held against what was asked, or put forward all the same. */
 function Verdicts({ workflow, preview }: { workflow: WorkflowDetail; preview: RefreshedPreview | undefined }) {
   const { check, expectations_hold, objections } = preview?.drawing ?? workflow;
-  const { orders, call } = workflow;
+  const { orders, call, read_by } = workflow;
   if (call) return null;
   if (workflow.status === 'pending' && !preview) return null;
   return (
     <section class="stack-small">
       <h3>Check</h3>
       <Checked
-        of={{ check, expectations_hold, ...(orders && { orders }) }}
+        of={{ check, expectations_hold, read_by, ...(orders && { orders }) }}
         objections={objections}
         isQuoted={quotedIntent(workflow) !== undefined}
       />

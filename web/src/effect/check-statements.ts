@@ -1,0 +1,57 @@
+import type { Plan } from '../api/types.ts';
+
+export type CheckedPlan = Pick<Plan, 'check' | 'expectations_hold' | 'orders'> & {
+  readonly read_by: Plan['read_by'] | null;
+};
+
+export interface CheckStatement {
+  readonly check: Plan['check'];
+  readonly text: string;
+}
+
+/** Finished changes, against the sentence. */
+const CHANGES = {
+  matches: 'The effect matches what is listed below. Check that this is what you intended.',
+  'not checked':
+    'The built-in reader cannot confirm that the changes are what the sentence asks for. Review them yourself.',
+  differs: 'The effect is not what the sentence says.',
+} as const;
+
+/** A sentence beside orders, against these. */
+const SENTENCE = {
+  matches: 'The sentence says the same.',
+  'not checked': 'The built-in reader cannot confirm that the sentence says the same. Review the orders yourself.',
+  differs: 'The sentence says something else than the orders.',
+} as const;
+
+const OPEN = 'A question is open, or a part of the effect is not known. Review it yourself.';
+
+/**
+ * Returns what was checked and what was not: the effect against the orders or the demands that came with the changes, and
+ * either against the sentence, by the built-in reader.
+ *
+ * @param isQuoted a sentence of its own stands beside the orders
+ */
+export function checkStatements(plan: CheckedPlan, isQuoted: boolean): CheckStatement[] {
+  const { check, expectations_hold: hold, orders, read_by: readBy } = plan;
+  if (!orders) {
+    const meets = hold ? 'meets' : 'does not meet';
+    const demands = {
+      check: asCheck(hold === true),
+      text: `The effect ${meets} the demands that came with the changes.`,
+    };
+    return [...(hold === null ? [] : [demands]), { check, text: CHANGES[check] }];
+  }
+  const isAsOrdered = hold ?? check !== 'differs';
+  const isOpen = check === 'not checked' && hold === null;
+  const ordered = {
+    check: asCheck(isAsOrdered),
+    text: isAsOrdered ? 'Effect matches the orders.' : 'Effect does not match the orders.',
+  };
+  if (!isQuoted && !isOpen && (check !== 'differs' || !isAsOrdered)) return [ordered];
+  return [ordered, { check, text: isOpen && readBy === 'language' ? OPEN : SENTENCE[check] }];
+}
+
+function asCheck(isMet: boolean): Plan['check'] {
+  return isMet ? 'matches' : 'differs';
+}

@@ -161,7 +161,7 @@ async function restoreFor(
   const isPresence = flip.causes.some(({ cause }) => cause === 'presence');
   if (isAsBefore && !isPresence) return { none: 'It is now again as it was before this: nothing is to be put back.' };
   if (place >= MAX_PLANS)
-    return { none: `Only the first ${MAX_PLANS} findings carry a plan: ask about a shorter range.` };
+    return { none: `A plan is sought for the first ${MAX_PLANS} findings alone: ask about a shorter range.` };
   return restoreOf(context, flip);
 }
 

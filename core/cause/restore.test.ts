@@ -129,6 +129,29 @@ test.each<[string, RegExp, ...Writes[]]>([
   expect(found).toMatchObject({ causes: [{ cause }], restore: null, no_restore: expect.stringMatching(reason) });
 });
 
+test('a plan that would not bring back the connection is not offered, and the reason says what stays closed', async () => {
+  const { kit, ask } = await withBroken([[isolate], [isolateOthers('p2', 'db')]]);
+  await using _ = kit;
+  expect((await ask()).findings[0]).toMatchObject({
+    restore: null,
+    no_restore: 'Taking it back would not bring the connection back: web-1 cannot reach db-1 on everything.',
+  });
+});
+
+test('a plan that would not close a connection again is not offered, and the reason says what stays open', async () => {
+  const { kit, ask } = await withBroken([
+    [isolate],
+    [{ ...open, name: 'p1', ttl: undefined }],
+    [{ ...open, ttl: undefined }],
+  ]);
+  await using _ = kit;
+  const { findings } = await ask();
+  expect(findings.find((one: { after: { verdict: string } }) => one.after.verdict === 'reachable')).toMatchObject({
+    restore: null,
+    no_restore: 'Taking it back would not close the connection again: web-1 can still reach db-1 on everything.',
+  });
+});
+
 test('a device that went away is started again by a person', async () => {
   const { kit, ask } = await withBroken([[{ do: 'presence', name: 'db-1', online: false }]]);
   await using _ = kit;

@@ -63,10 +63,15 @@ async function checkedPlan(context: CallContext<ComputeServices>, proposal: Reve
   const intent = proposal.sentence;
   const held: Proposal = { ...proposal, readBy: writerOf(context) };
   const tried = await planProposal(context, { intent, dryRun: true }, held);
-  const { objections } = tried.assessment;
+  const { objections, unmet } = tried.assessment;
   // The approver decides about anything else it opens; only the return of the connection is required here.
-  if (objections.length > 0)
-    return { none: `Taking it back would not bring the connection back: ${objections.join(' ')}` };
+  if (unmet.length > 0) {
+    const what = proposal.expectations.some(({ expect }) => expect === 'allow')
+      ? 'bring the connection back'
+      : 'close the connection again';
+    return { none: `Taking it back would not ${what}: ${unmet.map(({ detail }) => detail).join('; ')}.` };
+  }
+  if (objections.length > 0) return { none: `A plan that takes it back would be refused: ${objections.join(' ')}` };
   return { plan: await planProposal(context, { intent, dryRun: false }, held, tried.assessment) };
 }
 

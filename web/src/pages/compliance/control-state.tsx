@@ -12,7 +12,7 @@ export function ControlState({ status }: { status: ControlStatus }) {
 }
 
 export function OverallState({ status }: { status: AssessmentRow['status'] }) {
-  if (status === 'partial') return <State of="insufficient_evidence" text="passes in part" />;
+  if (status === 'partial') return <State of="fail" text="fails in part" />;
   return <ControlState status={status} />;
 }
 

@@ -50,6 +50,10 @@ export function endingTexts(
       const names = ending.filter(({ spec }) => endOf(spec) === end).map(({ name }) => name);
       return opensAgain(names, end, after, states) ?? [];
     }),
+    ...leftText(
+      ending.filter(({ spec }) => ends.indexOf(endOf(spec)) >= MAX_ENDS).length,
+      'after these, and what opens again then is not computed',
+    ),
   ];
 }
 
@@ -62,8 +66,9 @@ function renewalTexts(
   const renewed = madePolicies(changes, before).filter(
     ({ spec, old }) => old && endOf(old) > now && endOf(old) < endOf(spec),
   );
-  const byOldEnd = Map.groupBy(renewed, ({ old }) => old?.expiresAt);
-  return [...byOldEnd].slice(0, MAX_ENDS).flatMap(([oldEnd, those]) => {
+  const byOldEnd = [...Map.groupBy(renewed, ({ old }) => old?.expiresAt)];
+  const left = byOldEnd.slice(MAX_ENDS).flatMap(([, those]) => those);
+  const texts = byOldEnd.slice(0, MAX_ENDS).flatMap(([oldEnd, those]) => {
     const policies = new Map(after.policies);
     for (const { name, spec } of those) {
       const record = lookUp(policies, name);
@@ -79,6 +84,13 @@ function renewalTexts(
       return whom === undefined ? [] : [`stays ${word} until ${ends}, and not just ${oldEnd}: ${whom}`];
     });
   });
+  return [...texts, ...leftText(left.length, 'later than before, and what they keep open or closed is not computed')];
+}
+
+/** Returns a sentence about policies for which there are too many ends. */
+function leftText(count: number, what: string): string[] {
+  if (count === 0) return [];
+  return [count === 1 ? `1 more policy ends ${what}` : `${count} more policies end ${what}`];
 }
 
 /** Returns what opens at the instant at which policies end. */

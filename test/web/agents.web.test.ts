@@ -36,13 +36,16 @@ describe.skipIf(!hasBrowser)('agents on the dashboard', () => {
     const scout = page.getByRole('article', { name: 'scout' });
     await scout.getByText('admin (person)').waitFor();
     await scout.getByText('May see peers, policies and who reaches whom.').waitFor();
+    await scout.getByText('May open', { exact: true }).waitFor();
     await scout.getByText('role=web on TCP 443').waitFor();
+    await scout.getByRole('link', { name: 'Access of scout' }).waitFor();
     await scout.getByText('No recent calls.').waitFor();
     expect(page.url()).toContain('q=scout');
     await scout.getByRole('link', { name: 'ops-agent' }).click();
 
     const ops = page.getByRole('article', { name: 'ops-agent' });
-    await ops.getByText('Never approves. Changes beyond what it can reach wait for approval.').waitFor();
+    await ops.getByText('nothing: it has no peer').waitFor();
+    await ops.getByText('Never approves. Changes beyond what it may open wait for approval.').waitFor();
     await ops.getByText('executed').waitFor();
     await ops.getByText('pending', { exact: true }).waitFor();
     const call = ops.getByRole('listitem').filter({ hasText: 'get_peer' });

@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser)('connecting an agent on the dashboard', () => {
     await main.getByText('Never approves. Every change waits for approval.').waitFor();
     await main.getByLabel('delegate to sub-agents').check();
     await main.getByLabel('Limit of its sub-agents').selectOption('isolated');
-    const reach = main.getByLabel('May open without approval');
+    const reach = main.getByLabel('May open');
     await reach.fill('role=web http');
     await main.getByText('This is no line of a reach: role=web http').waitFor();
     await reach.fill('role=web TCP 443');

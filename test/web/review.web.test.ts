@@ -87,7 +87,7 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
     const id = await scene.ask(scene.agent);
     await using dashboard = await openAs('olga', `prod/review/${id}`);
     const { page, change } = dashboard;
-    await change.getByText('Can reach: role=web on TCP 443').waitFor();
+    await change.getByText('May open: role=web on TCP 443').waitFor();
     await change.getByText('on behalf of admin').waitFor();
     const opens = change.getByRole('region', { name: 'Opens' });
     await opens.getByText('role=web (2 peers)').click();

@@ -55,9 +55,10 @@ function Details({ line, reload }: { line: AgentLine; reload: () => void }) {
           ['Delegation chain', <Line key="line" line={line} />],
           ['Client', agent.client && clientOf(agent.client)],
           ['Ends', <Time key="ends" at={agent.expiresAt} />],
-          ['Can reach', <Reach key="reach" agent={agent} />],
+          ['May open', <Reach key="reach" agent={agent} />],
           [agent.parentRef ? 'Preset' : 'Limit of its sub-agents', PRESETS[agent.policyPreset]],
           ['Peer', agent.peer ? <a href={linkTo('peers', [agent.peer])}>{agent.peer}</a> : 'none'],
+          ['Can reach now', <ReachNow key="now" peer={agent.peer} />],
           ['Created', <Time key="made" at={agent.createdAt} />],
           ['Id', [<code key="id">{agent.id}</code>, ' ', <CopyButton key="copy" text={agent.id} />]],
         ]}
@@ -88,6 +89,12 @@ function Details({ line, reload }: { line: AgentLine; reload: () => void }) {
       )}
     </article>
   );
+}
+
+/** Its rights open nothing: its device connects by the policies that there are. */
+function ReachNow({ peer }: Pick<Agent, 'peer'>) {
+  if (!peer) return <>nothing: it has no peer</>;
+  return <a href={linkTo('peers', [peer], { tab: 'access' })}>Access of {peer}</a>;
 }
 
 function Reach({ agent }: { agent: Agent }) {

@@ -31,7 +31,7 @@ const COLUMNS: readonly Column<Agent>[] = [
     cell: (agent) => <AgentState agent={agent} />,
     order: ({ phase }) => phase,
   },
-  { name: 'Can reach', cell: (agent) => <Reach agent={agent} />, isMinor: true, isWide: true },
+  { name: 'May open', cell: (agent) => <Reach agent={agent} />, isMinor: true, isWide: true },
   {
     name: 'Permissions',
     cell: ({ scopes }) => <span title={scopeWords(scopes)}>{scopeWords(scopes)}</span>,

@@ -2,7 +2,7 @@ import { Chip } from '../../design/chip.tsx';
 import '../../design/flow.css';
 import { type Agent, reachWords, ruleParts } from './words.ts';
 
-/** What an agent can reach, in one line. */
+/** What an agent may open, in one line. */
 export function Reach({ agent }: { agent: Agent }) {
   const { reach, egress, parentRef, policyPreset } = agent;
   const rules = reach ?? egress ?? [];

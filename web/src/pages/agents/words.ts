@@ -41,10 +41,10 @@ function portWords(ports: readonly Port[]): string {
   return ports.map(({ protocol = 'TCP', port, endPort }) => rangeText(protocol, port, endPort)).join(', ');
 }
 
-/** What an agent can reach, a line for each rule; of a sub-agent never more than its parent can. */
+/** What an agent may open by itself, a line for each rule; of a sub-agent never more than its parent may. */
 export function reachWords({ reach, egress, parentRef, policyPreset }: Agent): string[] {
   const lines = (reach ?? egress ?? []).map(ruleWords);
-  if (parentRef && policyPreset === 'inherit') return [`what ${parentRef.name} can reach`];
+  if (parentRef && policyPreset === 'inherit') return [`what ${parentRef.name} may open`];
   if (parentRef && policyPreset === 'coordinator') return [...lines, 'its sub-agents and those beside it'];
   if (lines.length === 0 || (parentRef && policyPreset === 'isolated')) return ['nothing'];
   return lines;
@@ -55,8 +55,8 @@ const WRITING: ReadonlySet<string> = new Set(['intents:apply', 'network:write'])
 /** Who decides about the changes of an agent; undefined where it makes none. */
 export function approvalWords(agent: Agent): string | undefined {
   if (!agent.scopes.some((scope) => WRITING.has(scope))) return undefined;
-  if (agent.parentRef) return 'Changes beyond what it can reach are refused.';
+  if (agent.parentRef) return 'Changes beyond what it may open are refused.';
   return agent.reach?.length
-    ? 'Changes beyond what it can reach wait for approval.'
+    ? 'Changes beyond what it may open wait for approval.'
     : 'Every change that opens something waits for approval.';
 }

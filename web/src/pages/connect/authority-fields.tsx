@@ -68,7 +68,7 @@ export function ReachField({ value }: { value: Signal<string> }) {
   const { marks, faults } = useFaults('reach');
   return (
     <label class="field">
-      May open without approval (optional)
+      May open (optional)
       <textarea
         {...marks}
         rows={3}

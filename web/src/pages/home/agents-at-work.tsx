@@ -36,7 +36,7 @@ function Soonest({ agents: all }: { agents: readonly Agent[] }) {
               {agent.name}
             </a>
             <span class="small dim break">
-              ends <Time at={agent.expiresAt} />, can reach {reachWords(agent).join('; ')}
+              ends <Time at={agent.expiresAt} />, may open {reachWords(agent).join('; ')}
             </span>
           </li>
         ))}

@@ -60,7 +60,7 @@ function Ancestors({ line }: { line: readonly Agent[] }) {
           <Time at={agent.expiresAt} />)
         </span>
       )}
-      {agent && <span class="bound small">Can reach: {reachWords(agent).join('; ')}</span>}
+      {agent && <span class="bound small">May open: {reachWords(agent).join('; ')}</span>}
     </>
   );
 }

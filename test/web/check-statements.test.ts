@@ -13,7 +13,8 @@ const CHANGES = [
   'The built-in reader cannot confirm that the changes are what the sentence asks for. Review them yourself.',
 ];
 const OPEN = ['not checked', 'A question is open, or a part of the effect is not known. Review it yourself.'];
-const OTHER = ['differs', 'The sentence says something else than the orders.'];
+const SAME = ['matches', 'Effect matches the orders. The sentence says the same.'];
+const OTHER = ['differs', 'Effect matches the orders. The sentence says something else than the orders.'];
 
 test.each<[string, Partial<CheckedPlan>, boolean, string[][]]>([
   ['orders without a sentence', { orders: ORDERS, expectations_hold: true }, false, [ORDERED]],
@@ -25,13 +26,9 @@ test.each<[string, Partial<CheckedPlan>, boolean, string[][]]>([
   ],
   ['orders of a model', { orders: ORDERS, read_by: 'model' }, false, [ORDERED, UNCONFIRMED]],
   ['a sentence with a question', { orders: ORDERS, read_by: 'language' }, false, [ORDERED, OPEN]],
-  [
-    'a sentence against the orders',
-    { orders: ORDERS, check: 'differs', expectations_hold: true },
-    true,
-    [ORDERED, OTHER],
-  ],
+  ['a sentence against the orders', { orders: ORDERS, check: 'differs', expectations_hold: true }, true, [OTHER]],
   ['a sentence that was read', { orders: ORDERS, check: 'matches', read_by: 'language' }, false, [ORDERED]],
+  ['orders and a sentence alike', { orders: ORDERS, check: 'matches', expectations_hold: true }, true, [SAME]],
   ['finished changes', {}, false, [CHANGES]],
   ['finished changes with demands', { expectations_hold: true }, false, [DEMANDS, CHANGES]],
 ])('of %s each thing that was checked, or was not, is told with its own word', (_, plan, isQuoted, expected) => {

@@ -40,7 +40,8 @@ export function checkStatements(plan: CheckedPlan, isQuoted: boolean): CheckStat
       check: asCheck(hold === true),
       text: `The effect ${meets} the demands that came with the changes.`,
     };
-    return [...(hold === null ? [] : [demands]), { check, text: CHANGES[check] }];
+    const changes = { check, text: CHANGES[check] };
+    return hold === null ? [changes] : joined(demands, changes);
   }
   const isAsOrdered = hold ?? check !== 'differs';
   const isOpen = check === 'not checked' && hold === null;
@@ -49,9 +50,15 @@ export function checkStatements(plan: CheckedPlan, isQuoted: boolean): CheckStat
     text: isAsOrdered ? 'Effect matches the orders.' : 'Effect does not match the orders.',
   };
   if (!isQuoted && !isOpen && (check !== 'differs' || !isAsOrdered)) return [ordered];
-  return [ordered, { check, text: isOpen && readBy === 'language' ? OPEN : SENTENCE[check] }];
+  return joined(ordered, { check, text: isOpen && readBy === 'language' ? OPEN : SENTENCE[check] });
 }
 
 function asCheck(isMet: boolean): Plan['check'] {
   return isMet ? 'matches' : 'differs';
+}
+
+/** Returns two statements with the same word as one; nothing that matches stands beside what differs. */
+function joined(one: CheckStatement, other: CheckStatement): CheckStatement[] {
+  const isOne = one.check === other.check || other.check === 'differs';
+  return isOne ? [{ check: other.check, text: `${one.text} ${other.text}` }] : [one, other];
 }

@@ -42,7 +42,6 @@ describe.skipIf(!hasBrowser)('the page on which a person lets a client in', () =
     await page.getByRole('heading', { name: 'Planner asks to act for you' }).waitFor();
     const main = page.getByRole('main');
     await main.getByText(`a program on this machine (${new URL(waiting.url).host})`).waitFor();
-    await main.getByText('Every change waits for approval.').waitFor();
     expect(await main.getByRole('checkbox', { name: /intents:apply/ }).isChecked()).toBe(false);
     await main.getByRole('checkbox', { name: /intents:plan/ }).uncheck();
     expect(await accessibilityFaults(page)).toEqual([]);
@@ -156,8 +155,8 @@ describe.skipIf(!hasBrowser)('the page on which a person lets a client in', () =
     await using harness = await startHarness();
     await harness.workspace('prod');
     const verifier = 'v'.repeat(43);
-    const ask = async (host: string) => {
-      const body = { host, challenge: challengeOf(verifier), server: harness.url };
+    const ask = async (host: string, listener?: { port: number; state: string }) => {
+      const body = { host, challenge: challengeOf(verifier), server: harness.url, ...(listener && { listener }) };
       return (await harness.api('POST', '/api/v1/users/login/command-line/begin', { body })).body;
     };
     const finish = (id: string) =>
@@ -182,6 +181,12 @@ describe.skipIf(!hasBrowser)('the page on which a person lets a client in', () =
     await main.getByText('Allowed. Go back to the command line.').waitFor();
     expect(complaints).toEqual([]);
     expect((await finish(first.id)).body.session).toMatchObject({ username: 'admin' });
+
+    // The browser that the next command line opens is at this page already.
+    const local = await ask('laptop', { port: 9, state: 's'.repeat(43) });
+    await dashboard.go(`~/allow/${local.id}`);
+    await main.getByText('Only allow it if you have just run mesh login yourself.').waitFor();
+    await main.getByText('lasts no longer than this one. It goes on when you sign out here').waitFor();
 
     const second = await ask('elsewhere');
     await dashboard.go('prod/settings/account');

@@ -45,6 +45,10 @@ const OF_DEVICE = 'device-';
 /** Asks whether a client may act for this person, and how far; without a request, for the code that a device shows. */
 export default function Allow() {
   const [id = ''] = route.value.rest;
+  return <RequestOrCode key={id} id={id} />;
+}
+
+function RequestOrCode({ id }: { id: string }) {
   const typed = useSignal({ code: '', count: 0 });
   const { code, count } = typed.value;
   const enter = (next: string) => (typed.value = { code: next, count: count + 1 });

@@ -46,7 +46,10 @@ export function CommandLine({ id, of: { host, origin, isElsewhere } }: { id: str
         Sign in the command line on “{host}” as {username}?
       </h2>
       <p class="dim">
-        It may do all that you may. Its session is listed under Settings, Sessions, and ends when this one would.
+        It may do all that you may. Its session is listed under Settings, My account, and lasts no longer than this one.{' '}
+        {me.value?.issuer === undefined
+          ? 'It goes on when you sign out here; you can end it there.'
+          : 'It ends when you sign out here.'}
       </p>
       <p class="notice warn">
         {isElsewhere

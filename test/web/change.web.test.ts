@@ -7,6 +7,11 @@ import { accessibilityFaults, hasBrowser, launchBrowser, openDashboard } from '.
 import { member, ownPassword, PASSWORD } from '../kits/web/page-people.ts';
 import { tabTo } from '../kits/web/tab-to.ts';
 
+/** Whether the message lies on the bar with the buttons that decide. */
+const IS_BAR_COVERED = `(() => {
+  const [bar, message] = ['.verdict', '.message p'].map((one) => document.querySelector(one).getBoundingClientRect());
+  return bar.top < message.bottom && message.top < bar.bottom && bar.left < message.right && message.left < bar.right;
+})()`;
 const INTENT = 'let the web servers reach the database on port 5432 and nobody else';
 const HOSTILE = '<b onclick="alert(1)">let everyone in</b>';
 const LOOSE = 'our storefronts ought to speak postgres with whatever keeps the orders';
@@ -84,6 +89,8 @@ describe.skipIf(!hasBrowser)('changes by intent on the dashboard', () => {
     await tabTo(page, page.getByRole('button', { name: 'Send for approval', exact: true }));
     await page.keyboard.press('Enter');
     await page.getByRole('status').filter({ hasText: 'The change awaits approval.' }).waitFor();
+    await page.getByRole('button', { name: /^Approve: / }).waitFor();
+    expect(await page.evaluate(IS_BAR_COVERED)).toBe(false);
     await page.getByRole('article').getByText('Details', { exact: true }).click();
     await page.getByRole('article').getByText('oskar', { exact: true }).waitFor();
     expect(page.url()).toMatch(/\/prod\/review\/wf_/);

@@ -64,7 +64,9 @@ describe.skipIf(!hasBrowser)('decisions on the dashboard', () => {
     await change.getByText(HOSTILE).waitFor();
     await change.getByRole('button', { name: /^Approve: / }).waitFor({ state: 'detached' });
 
+    // Beside what comes next, its Undo would seem to be of that.
     await page.getByRole('link', { name: 'Home' }).click();
+    await page.getByText('The change is executed.').waitFor({ state: 'detached', timeout: 5_000 });
     await page.getByRole('link', { name: 'build-7 is awaiting approval' }).click();
     await page.getByRole('button', { name: 'Approve build-7' }).click();
     await page.getByRole('status').filter({ hasText: 'build-7 is approved.' }).waitFor();

@@ -12,9 +12,19 @@ const SHOWN_MS = 8_000;
 /** Time to read it, and to see that it was a mistake. */
 const SHOWN_WITH_UNDO_MS = 30_000;
 
-/** Says what was done, for a while. */
+/** The address that the message belongs to; undefined while the act that it tells of may lead to another one. */
+let home: string | undefined;
+addEventListener('hashchange', () => {
+  if (home !== undefined && home !== location.hash) message.value = undefined;
+});
+
+/** Says what was done, for a while, and not on the pages that the person goes to afterwards. */
 export function say(text: string, undo?: Message['undo']): void {
   clearTimeout(timer);
+  home = undefined;
+  setTimeout(() => {
+    home = location.hash;
+  });
   message.value = { text, undo };
   timer = setTimeout(
     () => {

@@ -344,7 +344,7 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
     expect(dashboard.complaints).toEqual([]);
   });
 
-  test('on a phone Review opens with its list, and where nothing waits a button plans a change', async () => {
+  test('on a phone Review opens with its list, Approve is in sight without scrolling, and where nothing waits a button plans a change', async () => {
     const id = await scene.ask(scene.agent, 'let web-1 reach orders-db on port 82');
     await using dashboard = await openDashboard(browser, scene.harness, { width: 390 });
     const { page } = dashboard;
@@ -354,6 +354,12 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
     await queued.first().waitFor();
     expect(page.url()).toMatch(/#\/prod\/review$/);
     expect(await page.getByRole('article').count()).toBe(0);
+    await dashboard.go(`prod/review/${id}`);
+    const approve = page.getByRole('button', { name: /^Approve: / });
+    await approve.waitFor();
+    const { y = 0, height = 0 } = (await approve.boundingBox()) ?? {};
+    const foot = await page.getByRole('navigation', { name: 'Pages' }).boundingBox();
+    expect(y + height).toBeLessThanOrEqual(foot?.y ?? 0);
     await scene.harness.api('POST', `/api/v1/workflows/${id}/reject`, { ...scene.own, body: {} });
 
     await using fresh = await startHarness();

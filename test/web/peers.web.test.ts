@@ -257,6 +257,15 @@ describe.skipIf(!hasBrowser)('Peers on the dashboard', () => {
     expect(await card('found-box').getByRole('button').count()).toBe(0);
     await card('found-box').getByRole('region', { name: 'History' }).getByText('peer found-box deleted').waitFor();
     await card('found-box').getByRole('link', { name: 'View in Audit' }).waitFor();
+    await dashboard.go('prod/peers?q=found-box');
+    await page.getByText('Nothing matches.').waitFor();
+    await page.getByRole('link', { name: 'found-box: look among deleted peers' }).click();
+    await went('found-box', /^Deleted .+ by +admin/);
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('lost-box');
+    await page.getByRole('option', { name: /^lost-box: look among deleted peers/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await went('lost-box', /^Renamed .+ to found-box/);
     await dashboard.go(`prod/peers/found-box?at=${new Date().toISOString()}`);
     await went('found-box', /^Deleted .+ by +admin/);
     await dashboard.go(`prod/peers/found-box?at=${before}`);

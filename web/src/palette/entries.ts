@@ -7,6 +7,7 @@ import { signOut } from '../api/sign-in.ts';
 import { may, workspace } from '../api/workspace.ts';
 import { isOffered, PAGES } from '../pages/index.tsx';
 import { titleOf } from '../pages/names.ts';
+import { lookAmongDeleted } from '../pages/peers/deleted-peers.ts';
 import { linkTo } from '../route/route.ts';
 import { setTheme, THEME_NAMES } from '../ui/theme.tsx';
 import { THEMES } from '../ui/theme-choice.ts';
@@ -17,6 +18,8 @@ export interface Entry {
   /** An address to go to, or what is done. */
   readonly to: string | (() => unknown);
 }
+
+export const DELETED_PEERS = 'Deleted peers';
 
 /** Records of one kind that are shown at once. */
 const MOST = 6;
@@ -106,6 +109,12 @@ export function actionsWith(text: string): readonly Entry[] {
   return offers
     .filter(([page]) => isOffered(page))
     .map(([page, name, query]) => ({ kind: titleOf(page), name, to: linkTo(page, [], query) }));
+}
+
+/** For a text that names nothing that there is. */
+export function deletedPeersWith(text: string): readonly Entry[] {
+  const link = isOffered('peers') ? lookAmongDeleted(text) : undefined;
+  return link ? [{ kind: DELETED_PEERS, name: link.text, to: link.href }] : [];
 }
 
 /** Names of one page's records that have the text in them, those that begin with it first. */

@@ -8,6 +8,8 @@ import {
   actionsLike,
   actionsWith,
   buildLookup,
+  DELETED_PEERS,
+  deletedPeersWith,
   docsLike,
   type Entry,
   pagesLike,
@@ -61,13 +63,13 @@ function Palette({ close }: { close: () => void }) {
   const isLookedUp = useComputed(() => records.value.text === text.value.trim());
   const entries = useComputed(() => {
     const asked = text.value.trim();
+    const known = [...pagesLike(asked), ...recordsLike(asked, records.value.entries), ...actionsLike(asked)];
     return [
-      ...pagesLike(asked),
-      ...recordsLike(asked, records.value.entries),
-      ...actionsLike(asked),
+      ...known,
       // Not before the records: what begins with a name of one is meant for it.
       ...(isLookedUp.value ? docsLike(asked, documentation.value.value ?? []) : []),
       ...actionsWith(asked),
+      ...(isLookedUp.value && known.length === 0 ? deletedPeersWith(asked) : []),
     ];
   });
   // Before anything else is typed: what comes at once belongs into the field.
@@ -127,7 +129,7 @@ function Palette({ close }: { close: () => void }) {
           Not everything could be searched. {problem.value.message}
         </p>
       )}
-      {entries.value.length === 0 && isLookedUp.value && !problem.value && (
+      {entries.value.every(({ kind }) => kind === DELETED_PEERS) && isLookedUp.value && !problem.value && (
         <p class="dim">Nothing has this name. Try a peer, a page, or an action such as “dark mode”.</p>
       )}
     </dialog>

@@ -17,6 +17,8 @@ interface ListProps<R> extends Omit<TableProps<R>, 'label' | 'read' | 'rows'> {
   /** Lines of a file, the first with the names of its columns. */
   readonly csv?: (rows: readonly R[]) => readonly (readonly string[])[];
   readonly actions?: ComponentChildren;
+  /** Where else to look for a text that no row has. */
+  readonly elsewhere?: (search: string) => ComponentChildren;
 }
 
 interface ListPageProps<R> extends ListProps<R> {
@@ -62,7 +64,18 @@ export function ListSection<R>({ why, children, ...props }: ListSectionProps<R>)
   );
 }
 
-function useList<R>({ title, of, rows, textsOf, searchField = 'q', csv, actions, empty, ...table }: ListProps<R>) {
+function useList<R>({
+  title,
+  of,
+  rows,
+  textsOf,
+  searchField = 'q',
+  csv,
+  actions,
+  empty,
+  elsewhere,
+  ...table
+}: ListProps<R>) {
   const found = useComputed(() => {
     const search = queryPart(searchField) ?? '';
     const all = rows.value ?? [];
@@ -82,7 +95,12 @@ function useList<R>({ title, of, rows, textsOf, searchField = 'q', csv, actions,
       label={title}
       read={of.value}
       rows={found}
-      empty={<Empty>{rows.value?.length === 0 ? empty : NO_MATCH}</Empty>}
+      empty={
+        <Empty>
+          {rows.value?.length === 0 ? empty : NO_MATCH}
+          {elsewhere?.(queryPart(searchField) ?? '')}
+        </Empty>
+      }
     />
   );
   const foot = more && (

@@ -11,6 +11,7 @@ import { labelsText } from '../../ui/labels.ts';
 import { ListPage } from '../../ui/list.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 import type { Column } from '../../ui/table.tsx';
+import { lookAmongDeleted } from './deleted-peers.ts';
 import { PeerDetails } from './peer-details.tsx';
 import { csvOfPeers, COLUMNS as FIELD_COLUMNS, type ShownPeer, withShownLabels } from './peer-fields.tsx';
 import { PeerState } from './peer-state.tsx';
@@ -93,12 +94,18 @@ export default function Peers() {
           {may('tokens:write') && <a href={linkTo('join')}>Add a device</a>}
         </>
       }
+      elsewhere={(search) => <DeletedPeersLink name={search.trim()} />}
       details={chosen && <PeerDetails key={chosen} name={chosen} />}
     >
       <ReadResult of={agents.value} loading="" />
       <ReadResult of={counted.value} loading="" />
     </ListPage>
   );
+}
+
+function DeletedPeersLink({ name }: { name: string }) {
+  const link = lookAmongDeleted(name);
+  return link ? <a href={link.href}>{link.text}</a> : null;
 }
 
 function textsOf({ name, status, labels, shownLabels, platform }: Row): readonly string[] {

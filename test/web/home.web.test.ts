@@ -43,6 +43,10 @@ describe.skipIf(!hasBrowser)('Home on the dashboard', () => {
     await main.getByRole('link', { name: /^Compliance: PCI DSS/ }).waitFor();
     // Peers that joined without a workflow are changes too.
     await main.getByText(/^of peers, .* and /).waitFor();
+    const dayAgo = new Date(Date.now() - 86_400_000).toISOString();
+    const { total } = (await network.api('GET', `/api/v1/changes?limit=1&from=${dayAgo}`, network.own)).body;
+    const changes = main.getByRole('link', { name: /^Changes in 24 hours/ });
+    await changes.getByText(String(total), { exact: true }).waitFor();
     await main.getByText('of 100').waitFor();
     await main.getByText(/ends in 2\d minutes/).waitFor();
     expect(await main.getByRole('region', { name: 'Setup' }).count()).toBe(0);

@@ -32,12 +32,8 @@ function Parts() {
   });
   const counted = useLoaded(async () => {
     workspaceId.value;
-    const [today, week] = await Promise.all([
-      answer(api.GET('/api/v1/changes/count', { params: { query: { from: ago(DAY_MS) } } })),
-      holds('snapshots:read')
-        ? optional(answer(api.GET('/api/v1/changes', { params: { query: week7() } })))
-        : undefined,
-    ]);
+    const [day, week] = await Promise.all([listedSince(DAY_MS), listedSince(WEEK_MS)]);
+    const today = day ?? (await answer(api.GET('/api/v1/changes/count', { params: { query: { from: ago(DAY_MS) } } })));
     return { today, week };
   });
   const workflows = useLoaded(() => {
@@ -86,7 +82,11 @@ function Parts() {
   );
 }
 
-const week7 = () => ({ from: ago(WEEK_MS), limit: 1 });
+/** The changes of a range up to now, as far as the person and the edition have the Time page. */
+async function listedSince(ms: number) {
+  if (!holds('snapshots:read')) return undefined;
+  return optional(answer(api.GET('/api/v1/changes', { params: { query: { from: ago(ms), limit: 1 } } })));
+}
 
 /** Undefined where the edition has none of it. */
 async function optional<T>(read: Promise<T>): Promise<T | undefined> {

@@ -50,6 +50,9 @@ function countOf(count: number, one: string, many: string): string {
 type Count = components['schemas']['CountChangesResponse'];
 type Listed = components['schemas']['ListChangesResponse'];
 
+/** As the Time page lists them. */
+const LISTED_KINDS = 'peers, policies, networks and agents';
+
 const NOUNS: Readonly<Record<string, string>> = {
   MeshPeer: 'peers',
   MeshPolicy: 'policies',
@@ -62,20 +65,29 @@ const NOUNS: Readonly<Record<string, string>> = {
   Webhook: 'webhooks',
 };
 
-export function ChangesTile({ today, week }: { today: Count; week: Listed | undefined }) {
-  const { count, is_complete: isComplete, kinds } = today;
-  // One change can be of several resources: their numbers would add up to another count.
-  const changed = Object.keys(kinds).map((kind) => NOUNS[kind] ?? kind);
+interface ChangesTileProps {
+  /** What the Time page lists, or every change for who may not read that page. */
+  readonly today: Listed | Count;
+  readonly week: Listed | undefined;
+}
+
+export function ChangesTile({ today, week }: ChangesTileProps) {
+  const [count, isComplete] = 'total' in today ? [today.total, true] : [today.count, today.is_complete];
   return (
     <Tile
       label="Changes in 24 hours"
       href={linkTo('time', [], { from: ago(DAY_MS), to: ago(0) })}
       figure={`${isComplete ? '' : '≥ '}${count}`}
-      note={changed.length === 0 ? 'Nothing changed.' : `of ${listed(changed)}`}
+      note={count === 0 ? 'Nothing changed.' : `of ${'total' in today ? LISTED_KINDS : countedKinds(today)}`}
     >
-      {week && <Week instants={week.instants} of="Changes of peers, policies, networks and agents" />}
+      {week && <Week instants={week.instants} of={`Changes of ${LISTED_KINDS}`} />}
     </Tile>
   );
+}
+
+/** One change can be of several resources: their numbers would add up to another count. */
+function countedKinds({ kinds }: Count): string {
+  return listed(Object.keys(kinds).map((kind) => NOUNS[kind] ?? kind));
 }
 
 /** As `peers, policies and agents`. */

@@ -186,12 +186,17 @@ describe.skipIf(!hasBrowser)('policies on the dashboard', () => {
     const name = `a-policy-with-quite-a-long-name-${'x'.repeat(30)}`;
     const made = { name, spec: { action: 'DENY', peerSelector: {}, ingress: [{ ports: [{ port: 25 }] }] } };
     expect((await harness.api('POST', '/api/v1/policies', { ...own, body: made })).status).toBe(201);
+    const closed = { name: 'closed', spec: { action: 'ALLOW', peerSelector: {}, ingress: [] } };
+    expect((await harness.api('POST', '/api/v1/policies', { ...own, body: closed })).status).toBe(201);
     const token = { name: `a-token-with-quite-a-long-name-${'x'.repeat(30)}`, usageLimit: 3, expiry: '24h' };
     expect((await harness.api('POST', '/api/v1/token/generate', { ...own, body: token })).status).toBe(200);
     await using dashboard = await openDashboard(browser, harness, { width: 390 });
     const { page } = dashboard;
     await dashboard.go('prod/policies');
     await dashboard.signIn('admin', PASSWORD);
+    const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'closed', exact: true }) });
+    await row.getByText('default deny', { exact: true }).waitFor();
+    await row.getByText('Default deny for every peer, ingress').waitFor();
     const over: Record<string, number> = {};
     for (const address of ['policies', 'join', 'peers', 'networks', 'settings/people', 'audit']) {
       await dashboard.go(`prod/${address}`);
@@ -202,7 +207,7 @@ describe.skipIf(!hasBrowser)('policies on the dashboard', () => {
       if (by > 0) over[address] = by;
     }
     expect(over).toEqual({});
-    await harness.api('DELETE', `/api/v1/policies/${name}`, { ...own, body: {} });
+    for (const one of [name, 'closed']) await harness.api('DELETE', `/api/v1/policies/${one}`, { ...own, body: {} });
     expect(dashboard.complaints).toEqual([]);
   });
 

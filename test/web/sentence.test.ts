@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PolicySpec } from '../../web/src/api/types.ts';
-import { sentencesOf } from '../../web/src/pages/policies/sentence.ts';
+import { actionOf, rulesOf, sentencesOf } from '../../web/src/pages/policies/sentence.ts';
 
 const db = { matchLabels: { role: 'db' } };
 
@@ -30,4 +30,14 @@ test('a policy without rules says what it closes, and everyone is told from peer
     'Denies anyone → every peer on everything',
     'Denies every peer except a → every peer on everything',
   ]);
+});
+
+test.each([
+  ['ALLOW', [], 'default deny'],
+  ['ALLOW', undefined, 'default deny'],
+  ['ALLOW', [{ from: ['*'] }], 'allow'],
+  ['DENY', [{ from: ['*'] }], 'deny'],
+] as const)('a policy that has %s and the ingress %j is called %s', (action, ingress, name) => {
+  const spec = { action, peerSelector: {}, ...(ingress && { ingress: [...ingress] }) } as unknown as PolicySpec;
+  expect(actionOf({ ...spec }, rulesOf(spec))).toBe(name);
 });

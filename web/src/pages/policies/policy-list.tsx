@@ -15,7 +15,7 @@ import { type Column, matches, NO_MATCH, SearchBox, Table } from '../../ui/table
 import { Time } from '../../ui/time.tsx';
 import { FindingLine } from './finding-line.tsx';
 import { type Findings, readFindings, readPolicies } from './read-policies.ts';
-import { type Rule, rulesOf } from './sentence.ts';
+import { actionOf, type Rule, rulesOf } from './sentence.ts';
 
 interface Row {
   readonly policy: Policy;
@@ -32,10 +32,10 @@ const COLUMNS: readonly Column<Row>[] = [
   },
   {
     name: 'Action',
-    cell: ({ policy }) => <Action action={String(policy.spec['action'])} />,
-    order: ({ policy }) => String(policy.spec['action']),
+    cell: ({ policy: { spec }, rules }) => <Action action={actionOf(spec, rules)} />,
+    order: ({ policy: { spec }, rules }) => actionOf(spec, rules),
   },
-  { name: 'Rule', cell: ({ rules }) => <Rules rules={rules} />, isMinor: true, isWide: true },
+  { name: 'Rule', cell: ({ rules }) => <Rules rules={rules} />, isWide: true },
   {
     name: 'Peers',
     cell: ({ policy: { status } }) => status.matchedPeers,
@@ -54,6 +54,7 @@ const COLUMNS: readonly Column<Row>[] = [
     cell: ({ findings }) => findings.length > 0 && <Chip tone="warn">▲ {findings.length}</Chip>,
     order: ({ findings }) => findings.length,
     isNumber: true,
+    isMinor: true,
   },
 ];
 
@@ -176,21 +177,21 @@ function addressOf(name: string): string {
 function Rules({ rules: [first, ...more] }: { rules: readonly Rule[] }) {
   if (!first) return null;
   return (
-    <span class="row">
+    <span class="row rule-cell">
       {'closes' in first ? <span title={first.closes}>{first.closes}</span> : <Flow {...first} />}
       {more.length > 0 && <span class="dim small">and {more.length} more</span>}
     </span>
   );
 }
 
-function Action({ action }: { action: string }) {
-  return action === 'DENY' ? (
-    <Chip tone="danger">
-      <Icon name="ban" /> deny
-    </Chip>
-  ) : (
+function Action({ action }: { action: ReturnType<typeof actionOf> }) {
+  return action === 'allow' ? (
     <Chip tone="ok">
       <Icon name="check" /> allow
+    </Chip>
+  ) : (
+    <Chip tone="danger">
+      <Icon name="ban" /> {action}
     </Chip>
   );
 }

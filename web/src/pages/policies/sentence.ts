@@ -21,6 +21,12 @@ export function rulesOf({ peerSelector, ingress, egress }: Partial<PolicySpec>):
   ];
 }
 
+/** Returns what a policy does: one that allows nothing is the default deny alone. */
+export function actionOf({ action }: Readonly<Record<string, unknown>>, rules: readonly Rule[]) {
+  if (action === 'DENY') return 'deny';
+  return rules.length > 0 && rules.every((rule) => 'closes' in rule) ? 'default deny' : 'allow';
+}
+
 /** Returns a sentence for each rule of a policy. */
 export function sentencesOf(spec: Partial<PolicySpec>): string[] {
   const verb = spec.action === 'DENY' ? denies : allows;

@@ -50,6 +50,7 @@ describe.skipIf(!hasBrowser)('agents on the dashboard', () => {
     await ops.getByText('pending', { exact: true }).waitFor();
     const call = ops.getByRole('listitem').filter({ hasText: 'get_peer' });
     await call.getByText('not_found').waitFor();
+    await call.getByText('selects peers by label').first().waitFor();
     await call.getByText('get_peer').click();
     await call.getByRole('figure', { name: 'Arguments' }).getByText('<img src=x').waitFor();
     expect(await call.textContent()).toContain(JSON.stringify(HOSTILE));

@@ -64,6 +64,7 @@ function Calls({ id }: { id: string }) {
 }
 
 function CallDetails({ call: { operation, outcome, face, at, input, result } }: { call: Call }) {
+  const isRefused = outcome !== 'ok' && outcome !== 'pending_approval';
   return (
     <details>
       <summary>
@@ -71,6 +72,7 @@ function CallDetails({ call: { operation, outcome, face, at, input, result } }: 
         <Outcome outcome={outcome} />
         <span class="dim small">{face.toUpperCase()}</span>
         <Time at={at} />
+        {isRefused && <span class="break small reason">{result}</span>}
       </summary>
       <div class="stack-small">
         <CodeBlock label="Arguments" text={indented(input)} />

@@ -75,6 +75,8 @@ describe.skipIf(!hasBrowser)('decisions on the dashboard', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('status').filter({ hasText: 'build-8 is revoked.' }).waitFor();
     await page.getByText('is awaiting approval').first().waitFor({ state: 'detached' });
+    const inAudit = page.getByText('Decisions about devices are in Audit.').getByRole('link', { name: 'Audit' });
+    expect(await inAudit.getAttribute('href')).toContain('/audit?kind=MeshPeer');
 
     await dashboard.go(`prod/review/${second.workflow_id}`);
     await change.getByRole('button', { name: 'Reject' }).click();

@@ -67,6 +67,11 @@ export default function Review() {
             </ul>
           </nav>
           <Decided chosen={id} />
+          {holds('audit:read') && (
+            <p class="dim small">
+              Decisions about devices are in <a href={linkTo('audit', [], { kind: 'MeshPeer' })}>Audit</a>.
+            </p>
+          )}
         </div>
         {id && <Decision key={id} id={id} />}
         {peer && <PeerDetails key={peer} name={peer} closeTo="review" />}

@@ -25,7 +25,7 @@ describe.skipIf(!hasBrowser)('agents on the dashboard', () => {
     await table.getByRole('link', { name: 'scout' }).waitFor();
     const names = await table.getByRole('link').allTextContents();
     expect(names).toEqual(['auditor-bot', 'ops-agent', 'scout']);
-    await table.getByText(/^in 2\d minutes$/).waitFor();
+    await table.getByText(/^in (2\d|30) minutes$/).waitFor();
     const row = (name: string) => table.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
     await row('auditor-bot').getByRole('cell', { name: 'nothing', exact: true }).waitFor();
     await row('scout').getByText('role=web').waitFor();

@@ -48,7 +48,7 @@ describe.skipIf(!hasBrowser)('Home on the dashboard', () => {
     const changes = main.getByRole('link', { name: /^Changes in 24 hours/ });
     await changes.getByText(String(total), { exact: true }).waitFor();
     await main.getByText('of 100').waitFor();
-    await main.getByText(/ends in 2\d minutes/).waitFor();
+    await main.getByText(/ends in (2\d|30) minutes/).waitFor();
     expect(await main.getByRole('region', { name: 'Setup' }).count()).toBe(0);
     // Each count is told once, and one assessment is no block.
     await main.getByRole('link', { name: /^Waiting for approval 1 ?1 change$/ }).waitFor();

@@ -45,7 +45,9 @@ describe.skipIf(!hasBrowser)('agents on the dashboard', () => {
 
     const ops = page.getByRole('article', { name: 'ops-agent' });
     await ops.getByText('nothing: it has no peer').waitFor();
-    await ops.getByText('Never approves. Changes beyond what it may open wait for approval.').waitFor();
+    await ops
+      .getByText('Never approves. Changes beyond what it may open, or to what others made, wait for approval.')
+      .waitFor();
     await ops.getByText('executed').waitFor();
     await ops.getByText('pending', { exact: true }).waitFor();
     const call = ops.getByRole('listitem').filter({ hasText: 'get_peer' });

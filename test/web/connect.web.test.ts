@@ -32,7 +32,9 @@ describe.skipIf(!hasBrowser)('connecting an agent on the dashboard', () => {
     await main.getByRole('textbox', { name: /^Name/ }).fill('deploy-agent');
     await main.getByLabel('Ends after').selectOption({ label: '8 hours' });
     await main.getByText('deploy-agent may see peers, policies and who reaches whom').waitFor();
-    await main.getByText('Never approves. Every change waits for approval.').waitFor();
+    await main
+      .getByText('Never approves. Changes that open something, or to what others made, wait for approval.')
+      .waitFor();
     await main.getByLabel('delegate to sub-agents').check();
     await main.getByLabel('Limit of its sub-agents').selectOption('isolated');
     const reach = main.getByLabel('May open');

@@ -5,7 +5,7 @@ import { reachOf } from '../../web/src/pages/connect/reach-of.ts';
 
 const WEB = [{ to: [{ peerSelector: { matchLabels: { role: 'web' } } }] }];
 const BELOW = { parentRef: { name: 'ops' }, policyPreset: 'sandboxed' };
-const REFUSED = 'Changes beyond what it may open are refused.';
+const REFUSED = 'Changes beyond what it may open, or to what others made, are refused.';
 
 test('a reach is read from lines of whom and ports', () => {
   const text = 'role=web,env=prod tcp/443,8000-8100\n\n db-1 udp/53 \n10.1.0.0/16 icmp\n*';
@@ -31,8 +31,18 @@ test.each(['role=web http', 'role=web 443 and more', 'role=web 443,'])('%s is no
 });
 
 test.each([
-  ['a root agent without a reach', {}, ['nothing'], 'Every change that opens something waits for approval.'],
-  ['a root agent', { reach: WEB }, ['role=web on everything'], 'Changes beyond what it may open wait for approval.'],
+  [
+    'a root agent without a reach',
+    {},
+    ['nothing'],
+    'Changes that open something, or to what others made, wait for approval.',
+  ],
+  [
+    'a root agent',
+    { reach: WEB },
+    ['role=web on everything'],
+    'Changes beyond what it may open, or to what others made, wait for approval.',
+  ],
   ['a sandboxed sub-agent', { ...BELOW, egress: WEB }, ['role=web on everything'], REFUSED],
   ['an isolated sub-agent', { ...BELOW, policyPreset: 'isolated', egress: WEB }, ['nothing'], REFUSED],
   ['an inheriting sub-agent', { ...BELOW, policyPreset: 'inherit' }, ['what ops may open'], REFUSED],

@@ -52,11 +52,10 @@ export function reachWords({ reach, egress, parentRef, policyPreset }: Agent): s
 
 const WRITING: ReadonlySet<string> = new Set(['intents:apply', 'network:write']);
 
-/** Who decides about the changes of an agent; undefined where it makes none. */
-export function approvalWords(agent: Agent): string | undefined {
+/** Who decides about the changes of an agent, made or to be made; undefined where it makes none. */
+export function approvalWords(agent: Pick<Agent, 'scopes' | 'reach' | 'parentRef'>): string | undefined {
   if (!agent.scopes.some((scope) => WRITING.has(scope))) return undefined;
-  if (agent.parentRef) return 'Changes beyond what it may open are refused.';
-  return agent.reach?.length
-    ? 'Changes beyond what it may open wait for approval.'
-    : 'Every change that opens something waits for approval.';
+  if (agent.parentRef) return 'Changes beyond what it may open, or to what others made, are refused.';
+  const which = agent.reach?.length ? 'beyond what it may open' : 'that open something';
+  return `Changes ${which}, or to what others made, wait for approval.`;
 }

@@ -1,7 +1,7 @@
 import type { Signal } from '@preact/signals';
 import { SCOPE_WORDS, type Scope, scopeWords } from '../../api/scopes.ts';
 import { useFaults } from '../../ui/form.tsx';
-import { ruleWords } from '../agents/words.ts';
+import { approvalWords, ruleWords } from '../agents/words.ts';
 import type { reachOf } from './reach-of.ts';
 
 export const LIVES = Object.entries({
@@ -80,8 +80,8 @@ export function ReachField({ value }: { value: Signal<string> }) {
         }}
       />
       <span class="hint dim">
-        A line each: whom, then ports. role=web TCP 443, or db-1 5432, or * UDP 53. Nothing here: all it changes waits
-        for a person.
+        A line each: whom, then ports. role=web TCP 443, or db-1 5432, or * UDP 53. Nothing here: all that it opens
+        waits for a person.
       </span>
       {faults}
     </label>
@@ -101,14 +101,20 @@ export function Summary({
   return (
     <p class="notice">
       <span class="break">
-        <strong>{name}</strong> may {scopeWords(scopes)}. Never approves. {read && <ReachSentence read={read} />}
+        <strong>{name}</strong> may {scopeWords(scopes)}. Never approves.{' '}
+        {read && <ReachSentence scopes={scopes} read={read} />}
       </span>
     </p>
   );
 }
 
-function ReachSentence({ read }: { read: ReturnType<typeof reachOf> }) {
+function ReachSentence({ scopes, read }: { scopes: readonly Scope[]; read: ReturnType<typeof reachOf> }) {
   if ('wrong' in read) return <span class="fault">{reachFault(read.wrong)}</span>;
-  if (read.rules.length === 0) return <>Every change waits for approval.</>;
-  return <>Reach: {read.rules.map(ruleWords).join('; ')}.</>;
+  const { rules } = read;
+  return (
+    <>
+      {rules.length > 0 && `Reach: ${rules.map(ruleWords).join('; ')}. `}
+      {approvalWords({ scopes: [...scopes], reach: [...rules], parentRef: null })}
+    </>
+  );
 }

@@ -102,7 +102,8 @@ async function newWorkload(
   isProven: boolean,
 ): Promise<Workload | undefined> {
   const { services, workspace } = context;
-  const { spec } = await readToken(context);
+  const token = await readToken(context);
+  const { spec } = token;
   if (spec.identity !== undefined && !isProven) {
     // The join token is no secret: without a proof, whoever knows it and the key would get a device token.
     const detail = 'A device of a workload has to prove its private key: send the proof.';
@@ -113,7 +114,13 @@ async function newWorkload(
   // With another join token too; the record of this one outlives a restart.
   if (!workload) return undefined;
   const { digest: what, until: expiresAt } = workload;
-  const isFirst = await services.usedOnce.use({ purpose: 'workload', what, by: publicKey, expiresAt });
+  const isFirst = await services.usedOnce.use({
+    purpose: 'workload',
+    what,
+    owner: token.uid,
+    by: publicKey,
+    expiresAt,
+  });
   if (!isFirst) throw usedIdentity();
   return workload;
 }

@@ -63,7 +63,8 @@ export async function finishSignIn(
   const identity = await services.issuers.finish(name, redirectUri(pending), query, secrets);
   // Noted last, so that only whom an issuer vouches for takes room.
   const { expiresAt } = pending;
-  if (!(await services.usedOnce.use({ purpose: 'issuer-sign-in', what: state, expiresAt }))) throw notBegunHere();
+  if (!(await services.usedOnce.use({ purpose: 'issuer-sign-in', what: state, owner: identity.subject, expiresAt })))
+    throw notBegunHere();
   const origin = plainAddress(context.origin);
   const detail = { issuer: name, subject: identity.subject };
   const why = { actor: issuerActor(rules), reason: `signed in by ${rules.title}`, requestId };

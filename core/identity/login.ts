@@ -58,9 +58,11 @@ export async function logIn(login: Login, context: LoginContext): Promise<Logged
   const tried = { account, username: normalizeUsername(login.username), password: login.password };
   const { attempt, matches } = await tryPassword(tried, context);
   const hasCode = otp !== undefined || passkey !== undefined;
-  if (matches && account?.spec.secondFactor && !account.spec.disabled && hasCode) await attempt.triesCode();
   const mayUseBuiltIn = matches && (await isAtHome(account, login.password, context));
   const mayUsePassword = matches && (await isLetIn(account, context));
+  // Not counted for a password that lets nobody in: the limit would tell that it is right.
+  const isTried = mayUsePassword && account?.spec.secondFactor && !account.spec.disabled && hasCode;
+  if (isTried) await attempt.triesCode();
   const shown =
     mayUsePassword && passkey ? await judging(attempt, () => readAssertion(services, account, passkey)) : undefined;
   const given = { otp, shown, hasCode };

@@ -3,7 +3,7 @@ import { requireSession } from '../base/require-session.ts';
 import { MAX_PASSKEYS, type NewCredential } from '../model/passkeys.ts';
 import type { AccountRecord } from './accounts.ts';
 import { signedPage } from './passkey-challenge.ts';
-import { type PasskeyChallenge, passkeyChallenge, passkeyOwner } from './passkeys.ts';
+import { type PasskeyChallenge, passkeyChallenge, passkeyOwner, usesChallenge } from './passkeys.ts';
 import {
   addFactor,
   type FactorContext,
@@ -53,7 +53,7 @@ export async function addPasskey(
   const passkeys = roomFor(account);
   const page = signedPage(services, purposeOf(context), credential.clientDataJSON);
   const key = page && (await services.passkeys.verifyNew(credential, page));
-  if (!key || !(await services.usedOnce.use({ purpose: 'passkey', what: page.challenge, expiresAt: page.expiresAt }))) {
+  if (!key || !(await usesChallenge(services, account.uid, page))) {
     const detail =
       'This passkey was not begun in this session, was added before, or took longer than five minutes: begin again.';
     throw invalidInput([{ pointer: '/passkey', detail }], detail);

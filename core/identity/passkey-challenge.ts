@@ -24,6 +24,8 @@ export function newChallenge({ keys, clock }: ChallengeServices, purpose: string
 }
 
 export interface SignedPage extends ExpectedPage {
+  /** When the challenge was made, milliseconds. */
+  readonly issuedAt: number;
   /** When the challenge ends, milliseconds. */
   readonly expiresAt: number;
 }
@@ -44,10 +46,13 @@ export function signedPage(
   const [end = '', random = ''] = textOf(data.challenge).split('.');
   const expiresAt = Number(end);
   if (!equalSecrets(sealed(keys, purpose, `${end}.${random}`), data.challenge)) return undefined;
-  return hasEnded({ expiresAt }, clock.now()) ? undefined : { ...data, host, expiresAt };
+  if (hasEnded({ expiresAt }, clock.now())) return undefined;
+  const { challenge, origin } = data;
+  return { challenge, origin, host, issuedAt: expiresAt - CHALLENGE_MS, expiresAt };
 }
 
-const clientData = z.object({ challenge: z.string(), origin: z.string() });
+/** Nothing is signed within a page of somebody else. */
+const clientData = z.object({ challenge: z.string(), origin: z.string(), crossOrigin: z.literal(false).optional() });
 
 function clientDataOf(text: string): z.infer<typeof clientData> | undefined {
   try {

@@ -133,6 +133,12 @@ describe('signing in by a passkey alone', () => {
     expect((await kit.events()).at(-1)).toMatchObject({ type: 'login', result: 'refused' });
   });
 
+  it('is refused within a page of somebody else', async () => {
+    await using kit = await withPasskey();
+    await expect(kit.enter(kit.authenticator, { crossOrigin: true })).rejects.toMatchObject(SIGNS_NOBODY_IN);
+    await kit.enter(kit.authenticator);
+  });
+
   it('takes a challenge once, and for five minutes', async () => {
     await using kit = await withPasskey();
     const challenge = await kit.challengeOf();
@@ -189,6 +195,19 @@ describe('signing in by a passkey alone', () => {
     const remote = kit.call('log_in_with_passkey', { passkey }, { origin: '203.0.113.7' });
     await expect(remote).rejects.toMatchObject(SIGNS_NOBODY_IN);
     await kit.enter(kit.authenticator);
+  });
+
+  it('tells nobody whether a password is right that lets nobody in', async () => {
+    const refusals = async (password: string) => {
+      await using kit = await withPasskey({ signIn: { onlyLocalAccount: 'admin' } });
+      const told = [];
+      for (let tries = 0; tries < 12; tries += 1) {
+        const raw = { username: 'admin', password, otp: '000000' };
+        told.push(await refusalOf(kit.call('log_in', raw, { origin: `203.0.${tries}.7` })));
+      }
+      return told;
+    };
+    expect(await refusals(ADMIN_PASSWORD)).toEqual(await refusals('wrong'));
   });
 
   it('counts towards the limits of its account, and never more than a minute of unknown passkeys', async () => {

@@ -4,7 +4,7 @@ import type { CallContext } from '../base/operation.ts';
 import type { PasskeyAssertion } from '../model/passkeys.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { AccountRecord, AccountSpec, SecondFactor } from './accounts.ts';
-import { newChallenge, passkeyHost, signedPage } from './passkey-challenge.ts';
+import { newChallenge, passkeyHost, type SignedPage, signedPage } from './passkey-challenge.ts';
 
 export type PasskeyServices = Pick<NetworkServices, 'store' | 'clock' | 'keys' | 'settings' | 'usedOnce' | 'passkeys'>;
 
@@ -60,12 +60,20 @@ export async function readAssertion(
 ): Promise<ShownPasskey | undefined> {
   const passkey = account?.spec.secondFactor?.passkeys?.find(({ id }) => id === assertion.id);
   const page = signedPage(services, PRESENCE, assertion.clientDataJSON);
-  if (!passkey || page?.host !== passkey.host) return undefined;
+  if (!account || !passkey || page?.host !== passkey.host) return undefined;
   const valid = await services.passkeys.verifyAssertion(assertion, page, passkey.publicKey);
   // Noted last, so that only who has a passkey takes room.
-  if (!valid || !(await services.usedOnce.use({ purpose: 'passkey', what: page.challenge, expiresAt: page.expiresAt })))
-    return undefined;
+  if (!valid || !(await usesChallenge(services, account.uid, page))) return undefined;
   return { id: passkey.id, ...valid };
+}
+
+/** Takes note that an account has used a challenge. @returns false where it was used before */
+export function usesChallenge(
+  { usedOnce }: Pick<PasskeyServices, 'usedOnce'>,
+  owner: string,
+  { challenge: what, issuedAt, expiresAt }: SignedPage,
+): Promise<boolean> {
+  return usedOnce.use({ purpose: 'passkey', what, owner, issuedAt, expiresAt });
 }
 
 /**

@@ -7,21 +7,22 @@ import type { Cells, SharedState } from '../base/shared.ts';
 
 /** Uses of one purpose that are remembered: none makes room for another, or it could be used again. */
 const MAX_USED = 10_000;
-/** Uses of one tag, such as those of one client. */
-const MAX_OF_TAG = 200;
 
-const PURPOSES = ['issuer-sign-in', 'workload', 'client-assertion', 'passkey'] as const;
-type Purpose = (typeof PURPOSES)[number];
+/** Purposes, with the uses of one owner that are remembered. */
+const PURPOSES = { 'issuer-sign-in': 50, workload: 1_000, 'client-assertion': 200, passkey: 50 } as const;
+type Purpose = keyof typeof PURPOSES;
 
 interface Use {
   readonly purpose: Purpose;
   readonly what: string;
+  /** Whose uses have a bound of their own: the id of an account, a client, a join token. */
+  readonly owner: string;
   /** Who may repeat it; absent where nobody may. */
   readonly by?: string;
+  /** When it was made, ms, where its maker is this installation. */
+  readonly issuedAt?: number;
   /** Milliseconds. */
   readonly expiresAt: number;
-  /** Whose uses have a bound of their own, such as the id of a client. */
-  readonly tag?: string;
 }
 
 /** Keeps note of secrets that count once in the whole installation. Each purpose has a place of its own. */
@@ -29,7 +30,7 @@ export interface UsedOnce {
   /**
    * Takes note of a use.
    *
-   * @returns false where another used it before
+   * @returns false where another used it before, or may have: what is remembered in memory does not outlive the process
    * @throws MeshError `rate_limited` where too many uses are remembered
    */
   use(use: Use): Promise<boolean>;
@@ -43,18 +44,20 @@ export function buildUsedOnce({
   readonly shared?: Pick<SharedState, 'cells'> | undefined;
 }): UsedOnce {
   const spaces = new Map(
-    PURPOSES.map((purpose): [Purpose, Cells<string>] => [
+    (Object.keys(PURPOSES) as Purpose[]).map((purpose): [Purpose, Cells<string>] => [
       purpose,
       shared?.cells(`used-${purpose}`, (value) => (typeof value === 'string' ? value : undefined)) ??
         memoryCells(clock, MAX_USED),
     ]),
   );
+  const since = shared ? Number.NEGATIVE_INFINITY : clock.now();
   return {
-    async use({ purpose, what, by = newId('r'), expiresAt, tag }) {
+    async use({ purpose, what, owner, by = newId('r'), issuedAt = since, expiresAt }) {
+      if (issuedAt < since) return false;
       const cells = spaces.get(purpose) as Cells<string>;
-      const tags = tag === undefined ? [] : [digestOf(tag)];
+      const tags = [digestOf(owner)];
       const { all, tagged } = await cells.count(tags);
-      if (all >= MAX_USED || tagged.some((count) => count >= MAX_OF_TAG)) throw tooManyUses();
+      if (all >= MAX_USED || tagged.some((count) => count >= PURPOSES[purpose])) throw tooManyUses();
       return cells.change(digestOf(what), (cell) =>
         cell ? { cell, result: cell.value === by } : { cell: { value: by, expiresAt, tags }, result: true },
       );

@@ -74,9 +74,9 @@ function keysOf({ keys }: RegisteredClient): AdapterPayload {
 /** What a client signs to show that it is that client counts once in the whole installation. */
 function assertions({ usedOnce, clock }: OAuthServices): Partial<Adapter> {
   return {
-    async upsert(id, { iss: tag }, expiresIn = 0) {
+    async upsert(id, { iss }, expiresIn = 0) {
       const expiresAt = clock.now() + expiresIn * 1_000;
-      const use = { purpose: 'client-assertion', what: id, expiresAt, tag: String(tag) } as const;
+      const use = { purpose: 'client-assertion', what: id, owner: String(iss), expiresAt } as const;
       const isFirst = await usedOnce.use(use).catch(unavailable);
       if (!isFirst) throw new errors.InvalidClientAuth('client assertion tokens must only be used once');
     },

@@ -10,6 +10,8 @@ export interface Ceremony {
   readonly origin?: string;
   readonly host?: string;
   readonly isVerified?: boolean;
+  /** True within a page of another origin. */
+  readonly crossOrigin?: boolean;
 }
 
 export interface AuthenticatorOptions {
@@ -37,8 +39,8 @@ export function newAuthenticator({
     return Buffer.concat([sha256(host ?? new URL(origin).hostname), head, rest]);
   }
 
-  function clientData(type: string, { challenge, origin = own }: Ceremony): Buffer {
-    return Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin: false }));
+  function clientData(type: string, { challenge, origin = own, crossOrigin = false }: Ceremony): Buffer {
+    return Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin }));
   }
 
   return {

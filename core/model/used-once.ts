@@ -9,7 +9,7 @@ import type { Cells, SharedState } from '../base/shared.ts';
 const MAX_USED = 10_000;
 
 /** Purposes, with the uses of one owner that are remembered. */
-const PURPOSES = { 'issuer-sign-in': 50, workload: 1_000, 'client-assertion': 200, passkey: 50 } as const;
+const PURPOSES = { 'issuer-sign-in': 50, workload: 1_000, 'client-assertion': 2_000, passkey: 50 } as const;
 type Purpose = keyof typeof PURPOSES;
 
 interface Use {

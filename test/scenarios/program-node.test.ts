@@ -60,7 +60,8 @@ it('reaches a peer by fetch, by an agent of node:http and by a stream', async ()
   const stream = job.connect('web', 81);
   stream.end('three');
   expect(await text(stream)).toBe('three');
-  expect(await job.status()).toMatchObject({ name: 'job', peers: [{ name: 'web', state: 'connected' }], trouble: '' });
+  const connected = { name: 'job', peers: [{ name: 'web', state: 'connected' }], trouble: '' };
+  await expect.poll(() => job.status()).toMatchObject(connected);
 });
 
 it('carries datagrams to a UDP port of a peer and back', async () => {

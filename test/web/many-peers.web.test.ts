@@ -83,7 +83,7 @@ describe.skipIf(!hasBrowser)('a network of 5,000 peers on the dashboard', () => 
     await dashboard.go('prod/topology?by=zone&expand=label+z0');
     await page.getByText('more, narrow it').waitFor();
     const name = (await page.getByRole('img', { name: /^\d+ groups and peers/ }).getAttribute('aria-label')) ?? '';
-    const [, lines] = /and (\d+) connections/.exec(name) ?? [];
+    const [, lines] = /and (\d+) lines/.exec(name) ?? [];
     expect(Number(lines)).toBeLessThanOrEqual(MOST_LINES);
     expect(Number(lines)).toBeGreaterThan(MOST_LINES / 2);
     expect(dashboard.complaints).toEqual([]);

@@ -30,7 +30,7 @@ interface Begun {
 /** The control plane forgets a sign-in after so long. */
 const WAIT_MS = 10 * 60_000;
 const PATH = '/api/v1/users/login/command-line';
-/** Of answers where no browser signs anybody in: no public address, or a control plane that does not know how. */
+/** Codes of a control plane that has no public address, or does not know how to sign in by a browser. */
 const WITHOUT_BROWSER = ['invalid_input', 'not_found', 'method_not_allowed'];
 const OPENERS: Readonly<Record<string, string>> = { darwin: 'open', win32: 'explorer.exe' };
 

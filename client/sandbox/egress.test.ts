@@ -89,7 +89,7 @@ function closed(socket: Socket): Promise<void> {
   });
 }
 
-/** What a TLS client gets through a tunnel; undefined where the tunnel ended before. */
+/** Returns the answer that a TLS client gets through a tunnel; undefined where the tunnel ended first. */
 async function overTls(target: string, servername: string): Promise<string | undefined> {
   const { status, socket } = await tunnel(target);
   expect(status).toBe(200);

@@ -174,7 +174,7 @@ function outcomesOf({ own, others, until }: View, pair: PolicyPair, side: 'old' 
   const isAltered = pair.isOwn && (side === 'old' || pair.isOneEnd);
   if (!isAltered && end.author === undefined && end.at >= until) return STANDS;
   if (!pair.isOwn) return { deny: 'ended', here: others, there: 'widest' };
-  // What the next version opens, the old one opens for as long.
+  // The old version opens the same, for as long as the next one.
   if (side === 'next' && pair.isOutlasting) return { deny: 'ended', here: 'ended', there: 'widest' };
   // Some of the altered policies have ended, and their next versions close nothing then.
   if (!isAltered || (side === 'next' && own === 'closed')) return { deny: 'ended', here: 'widest', there: 'widest' };

@@ -77,7 +77,7 @@ export function buildRefusalLog(
         known.count += 1;
         return;
       }
-      // What a caller sent may stand in a message.
+      // A message may repeat a token that the caller sent.
       const reason = lineText(message).replaceAll(tokenPattern(LEAST_OF_TOKEN), '[removed]').slice(0, MAX_REASON);
       const event: SecurityEvent = full
         ? { type: 'refused', actor: 'anonymous', result: 'refused', detail: { operation: 'more' } }
@@ -110,7 +110,7 @@ export function buildRefusalLog(
   };
 }
 
-/** What a person of several workspaces is refused before one is known belongs to none of them. */
+/** Returns the workspace of a caller who has one alone: before a call names one, a caller of several has none. */
 function onlyWorkspaceOf({ workspaces }: Caller): string | undefined {
   return workspaces !== 'all' && workspaces.length === 1 ? workspaces[0] : undefined;
 }

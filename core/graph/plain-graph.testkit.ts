@@ -77,7 +77,7 @@ function contains(outer: Entry, inner: Entry): boolean {
   return shared?.protocol === inner.protocol && shared.from === inner.from && shared.to === inner.to;
 }
 
-/** What two permissions have in common. */
+/** Returns the permission that two permissions share; empty where they share none. */
 function common(one: Entry, other: Entry): Entry[] {
   if (one.protocol === 'ALL') return [other];
   if (other.protocol === 'ALL') return [one];

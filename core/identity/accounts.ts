@@ -67,7 +67,7 @@ export interface PendingRemoval {
 
 /** An authenticator app, passkeys, or both, and the recovery codes that replace them. */
 export interface SecondFactor {
-  /** Of one-time codes, sealed by `sealSecret`; empty where there is no authenticator app. */
+  /** Secret of the one-time codes, sealed by `sealSecret`; empty where there is no authenticator app. */
   readonly secret: string;
   /** Milliseconds. */
   readonly since: number;

@@ -16,7 +16,7 @@ import { restrictionOf } from './restriction.ts';
 import { createSession, findSession } from './sessions.ts';
 
 const WAIT_MS = 10 * 60_000;
-/** Of RFC 8628, 6.1: no vowels, so that no code is a word. */
+/** Without vowels, so that no code is a word (RFC 8628, 6.1). */
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ';
 const CODE_LENGTH = 8;
 /** Page of the dashboard on which a person decides. */
@@ -75,7 +75,7 @@ export async function allowCommandLine(
   return goOn((key) => services.signInRequests.decide(id, { session, key }));
 }
 
-/** What a command line shows of the sign-in that it began. */
+/** Proof of the command line that it began a sign-in. */
 export interface SignInProof {
   readonly id: string;
   readonly verifier: string;
@@ -101,7 +101,7 @@ export async function finishCommandLine(
   const { decision } = request;
   if (!decision) return undefined;
   if (request.returnTo !== undefined && decision.key !== key) throw endedSignIn();
-  // Of two exchanges one gets the session.
+  // Two exchanges at once get one session.
   if (!(await signInRequests.remove(id))) throw endedSignIn();
   if (decision.session === undefined) throw new MeshError('forbidden', 'The person denied this sign-in.');
   const found = await findSession(services, decision.session);

@@ -133,8 +133,8 @@ export async function addFactor(
 }
 
 /**
- * What signs in, all of it: a session alone takes no factor away, nor does a password where there is a factor. A passkey
- * is enough by itself, as it is for signing in.
+ * Everything that signs the person in. A session alone changes no factor, and a password does so only where there is no factor.
+ * A passkey is enough by itself, as it is for signing in.
  */
 export interface Proof {
   readonly password?: string | undefined;

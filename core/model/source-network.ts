@@ -18,11 +18,9 @@ export function sourceNetwork(origin: string, ipv6Bits: number): string {
 
 /** Returns what many sources of one owner have in common: the /24 of an IPv4 address, the /48 of an IPv6 address. */
 export function wideNetwork(origin: string): string {
-  const address = plainAddress(origin);
+  const address = sourceNetwork(origin, 48);
   const range = parseAddress(address);
-  if (!range) return address;
-  const [bits, prefix] = range.family === 6 ? [80n, 48] : [8n, 24];
-  return `${(range.from >> bits).toString(16)}/${prefix}`;
+  return range ? `${(range.from >> 8n).toString(16)}/24` : address;
 }
 
 /** The source that requests, connections and turns are counted by: whose site it is. */

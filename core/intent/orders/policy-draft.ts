@@ -134,7 +134,7 @@ export class PolicyDraft {
         ({ record: { name, spec, annotations } }) =>
           this.#original.policies.get(name)?.spec === spec &&
           annotations[ORDERED_BY] === owner &&
-          // What a person approved is theirs, and no person approves what a delegated agent may not do.
+          // A policy that a person approved is no longer the agent's, and a delegated agent may change its own alone.
           (!isDelegated || annotations[WRITTEN_BY] === owner) &&
           endOf(spec) < endOf(record.spec) &&
           sameValue(lasting(spec), lasting(record.spec)),

@@ -67,9 +67,16 @@ describe.skipIf(!hasBrowser)('one of many names on the dashboard', () => {
     expect(opened.complaints).toEqual([]);
   });
 
-  test('another workspace among thousands is opened by a part of its name', async () => {
+  test('another workspace among thousands is opened by a part of its name, whenever the page itself comes', async () => {
     await using dashboard = await openDashboard(browser, harness);
     const { page } = dashboard;
+    const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+    const { promise: held, resolve: letCome } = Promise.withResolvers<void>();
+    await page.route('**/assets/settings-*.js', async (route) => {
+      ask();
+      await held;
+      await route.continue();
+    });
     await page.route('**/api/v1/users/me', async (route) => {
       const response = await route.fetch();
       const me = await response.json();
@@ -84,7 +91,10 @@ describe.skipIf(!hasBrowser)('one of many names on the dashboard', () => {
     await dashboard.go('prod/settings');
     await dashboard.signIn('admin', PASSWORD);
     const field = page.getByRole('combobox', { name: 'Workspace' });
+    await asked;
     await field.fill('person-4321');
+    letCome();
+    await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor();
     const found = page.getByRole('listbox', { name: 'Workspace' }).getByRole('option');
     expect(await found.allTextContents()).toEqual(['person-4321 (ws-4323)']);
     await page.keyboard.press('Enter');

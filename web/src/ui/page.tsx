@@ -4,7 +4,10 @@ import { waitingCount } from '../api/waiting.ts';
 import { route } from '../route/route.ts';
 import { DocsLink } from './docs-link.tsx';
 
-/** A page: its title gets the focus when it is opened, so that it is read aloud and keys begin there. */
+/**
+ * A page: its title gets the focus when it is opened, so that it is read aloud and keys begin there. A page whose script comes
+ * late leaves it to who is choosing from a list meanwhile.
+ */
 export function Page({
   title,
   actions,
@@ -16,7 +19,9 @@ export function Page({
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => {
-    heading.current?.focus({ preventScroll: true });
+    if (!document.activeElement?.matches('[role="combobox"][aria-expanded="true"]')) {
+      heading.current?.focus({ preventScroll: true });
+    }
   }, []);
   const count = waitingCount.value;
   useLayoutEffect(() => {

@@ -43,6 +43,8 @@ export interface AppOptions {
   readonly mcp?: RequestHandler;
   /** Answers the paths of OAuth. */
   readonly oauth?: RequestHandler;
+  /** Answers the paths of SCIM. */
+  readonly scim?: RequestHandler;
   /** Answers what nothing else does, such as the dashboard at /. */
   readonly dashboard?: RequestHandler;
   readonly trustProxy?: TrustProxy;
@@ -68,6 +70,7 @@ export function buildApp(options: AppOptions): RequestListener {
     limits = {},
     mcp,
     oauth,
+    scim,
     dashboard,
     trustProxy,
     hosts = new Set(),
@@ -136,6 +139,7 @@ export function buildApp(options: AppOptions): RequestListener {
   app.get('/readyz', serveReadiness(ready, log));
   app.get('/metrics', serveMetrics(metrics, metricsAccess));
   if (oauth) app.use(oauth);
+  if (scim) app.use(scim);
   if (dashboard) app.use(dashboard);
   app.use((request, _response, next) => next(new MeshError('not_found', `There is nothing at ${request.path}.`)));
   const fail = problemsOnly(log);

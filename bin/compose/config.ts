@@ -401,7 +401,9 @@ function holdsClientSecret({ clientSecret, clientSecretFile, clientSecretVariabl
 }
 
 function readsSecretFrom(settings: ConfigFile | undefined, variable: string): boolean {
-  return settings?.app.oidc.some(({ clientSecretVariable }) => clientSecretVariable === variable) ?? false;
+  const reads = ({ clientSecretVariable, scim }: ConfiguredIssuer) =>
+    clientSecretVariable === variable || scim?.tokenVariable === variable;
+  return settings?.app.oidc.some(reads) ?? false;
 }
 
 function holdsSecret({ app }: ConfigFile): boolean {

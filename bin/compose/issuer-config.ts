@@ -5,11 +5,14 @@ import { WORKSPACE_ROLES } from '../../core/base/scope.ts';
 import { Secret } from '../../core/base/secret.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { unreadable } from '../../core/base/unreadable.ts';
-import { type IssuerRules, MAX_ISSUERS } from '../../core/model/issuers.ts';
+import { GROUPS_CLAIM, type IssuerRules, MAX_ISSUERS } from '../../core/model/issuers.ts';
 import type { IssuerSettings } from '../../rest/oidc/issuers.ts';
+import type { Directory } from '../../rest/scim/paths.ts';
 
 const MAX_GRANTS = 200;
 const MAX_SCOPES = 20;
+/** Nobody is to guess it. */
+const DIRECTORY_TOKEN = /^[\x21-\x7e]{32,}$/;
 /** Characters. */
 const MAX_SECRET = 4_096;
 
@@ -19,6 +22,8 @@ const grant = z.strictObject({
   workspace: lineOfText(TEXT_LIMITS.name).min(1),
   role: z.enum(WORKSPACE_ROLES, { error: `must be ${WORKSPACE_ROLES.join(', ')}` }),
 });
+
+const variableName = z.string().regex(/^MESH_OIDC_[A-Z0-9_]{1,64}$/, 'must begin with MESH_OIDC_');
 
 const issuer = z
   .strictObject({
@@ -32,15 +37,24 @@ const issuer = z
       .transform((text) => new Secret(text))
       .optional(),
     clientSecretFile: z.string().min(1).optional(),
-    clientSecretVariable: z
-      .string()
-      .regex(/^MESH_OIDC_[A-Z0-9_]{1,64}$/, 'must begin with MESH_OIDC_')
-      .optional(),
+    clientSecretVariable: variableName.optional(),
     scopes: z
       .array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,128}$/, 'must be a scope, such as groups'))
       .max(MAX_SCOPES)
       .default(['openid', 'email', 'profile'])
       .refine((all) => all.includes('openid'), 'must contain openid'),
+    scim: z
+      .strictObject({
+        tokenFile: z.string().min(1).optional(),
+        tokenVariable: variableName.optional(),
+        claim: lineOfText(TEXT_LIMITS.title).min(1).default('sub'),
+      })
+      .refine(
+        ({ tokenFile, tokenVariable }) => (tokenFile === undefined) !== (tokenVariable === undefined),
+        'must have one of tokenFile and tokenVariable',
+      )
+      .transform(withNoToken)
+      .optional(),
     admits: z.enum(['granted', 'everyone'], { error: 'must be granted or everyone' }).default('granted'),
     grants: z.array(grant).max(MAX_GRANTS).default([]),
   })
@@ -52,6 +66,10 @@ const issuer = z
   .refine(
     ({ admits, grants }) => admits === 'everyone' || grants.length > 0,
     'lets nobody in: write grants, or admits: everyone',
+  )
+  .refine(
+    ({ scim, grants }) => !scim || grants.every(({ claim }) => claim === GROUPS_CLAIM),
+    `has scim, so that the directory decides: its grants have the claim ${GROUPS_CLAIM}`,
   );
 
 /** Issuers that sign people in (docs/sign-in.md). */
@@ -65,12 +83,13 @@ export type ConfiguredIssuer = z.output<typeof issuer>;
 
 /** Returns the issuers as the rules of identity have them. */
 export function issuerRules(issuers: readonly ConfiguredIssuer[]): readonly IssuerRules[] {
-  return issuers.map(({ name, title = name, issuer: id, admits, grants }) => ({
+  return issuers.map(({ name, title = name, issuer: id, admits, grants, scim }) => ({
     name,
     title,
     issuer: id,
     admits,
     grants,
+    ...(scim && { directory: { claim: scim.claim } }),
   }));
 }
 
@@ -86,6 +105,15 @@ export function issuerSettings(issuers: readonly ConfiguredIssuer[]): readonly I
   }));
 }
 
+/** Returns the directories that issuers keep here by SCIM, by the tokens that they show. */
+export function directoriesOf(issuers: readonly ConfiguredIssuer[]): readonly Directory[] {
+  const rules = issuerRules(issuers);
+  return issuers.flatMap(({ scim }, index) => {
+    const of = rules[index];
+    return scim?.token && of ? [{ token: scim.token, rules: of }] : [];
+  });
+}
+
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Returns the issuers with secrets of files and variables read. Problems are told by the key that names them. */
@@ -95,20 +123,44 @@ export function withClientSecrets(
   problems: string[],
 ): readonly ConfiguredIssuer[] {
   return issuers.map((one, index) => {
-    const { clientSecretFile: file, clientSecretVariable: variable } = one;
+    const { clientSecretFile, clientSecretVariable, scim } = one;
     const where = `config.yaml app.oidc.${index}`;
-    if (file !== undefined) {
-      const secret = secretInFile(file);
-      if (typeof secret !== 'string') return { ...one, clientSecret: secret };
-      problems.push(`${where}.clientSecretFile: ${secret}`);
+    const read = (place: SecretPlace, keys: string) => secretAt(place, `${where}.${keys}`, variables, problems);
+    const clientSecret = read({ file: clientSecretFile, variable: clientSecretVariable }, 'clientSecret');
+    const token = scim && read({ file: scim.tokenFile, variable: scim.tokenVariable }, 'scim.token');
+    if (token && !DIRECTORY_TOKEN.test(token.reveal())) {
+      problems.push(`${where}.scim: the token needs 32 characters and no space, such as those of openssl rand -hex 32`);
     }
-    if (variable !== undefined) {
-      const secret = secretIn(variables[variable]);
-      if (secret) return { ...one, clientSecret: secret };
-      problems.push(`${where}.clientSecretVariable: ${variable} is not set`);
-    }
-    return one;
+    return { ...one, ...(clientSecret && { clientSecret }), ...(token && { scim: { ...scim, token } }) };
   });
+}
+
+interface SecretPlace {
+  readonly file: string | undefined;
+  readonly variable: string | undefined;
+}
+
+function secretAt(
+  { file, variable }: SecretPlace,
+  keys: string,
+  variables: Variables,
+  problems: string[],
+): Secret | undefined {
+  if (file !== undefined) {
+    const secret = secretInFile(file);
+    if (typeof secret !== 'string') return secret;
+    problems.push(`${keys}File: ${secret}`);
+  }
+  if (variable !== undefined) {
+    const secret = secretIn(variables[variable]);
+    if (secret) return secret;
+    problems.push(`${keys}Variable: ${variable} is not set`);
+  }
+  return undefined;
+}
+
+function withNoToken<Scim extends object>(scim: Scim): Scim & { readonly token?: Secret } {
+  return scim;
 }
 
 /** @returns what is wrong, as a text */

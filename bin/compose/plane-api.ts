@@ -6,6 +6,7 @@ import { buildFetchDocument } from '../../plane/outgoing/document.ts';
 import { buildApp } from '../../rest/app.ts';
 import { type HttpListener, listen } from '../../rest/listen.ts';
 import { oauthOnDemand } from '../../rest/oauth/on-demand.ts';
+import { scimOnDemand } from '../../rest/scim/on-demand.ts';
 import { shareWindows } from '../../rest/shared-windows.ts';
 import { sharedAddresses } from '../../rest/trusted-proxies.ts';
 import { operations } from '../../tools/index.ts';
@@ -13,6 +14,7 @@ import { MCP_TOOLS } from '../../tools/surfaces.ts';
 import { isAnyAddress } from './configured-addresses.ts';
 import { buildDashboard } from './dashboard.ts';
 import { buildHostUsers } from './host-users.ts';
+import { directoriesOf } from './issuer-config.ts';
 import { ownNames } from './own-names.ts';
 import type { Parts } from './parts.ts';
 import { readinessMetrics, toolCalls } from './plane-metrics.ts';
@@ -68,6 +70,7 @@ export async function startApi(parts: Parts, needs: ApiNeeds) {
       registration: settings.oauth.registration,
       fetchDocument: buildFetchDocument({ allow: settings.oauth.allow }),
     }),
+    scim: scimOnDemand({ services: gate.services, log, directories: directoriesOf(settings.oidc) }),
     dashboard: buildDashboard(),
     limits: { rate: { perMinute: settings.rateLimit, together: windows } },
     hosts,

@@ -44,7 +44,11 @@ export function sharedSettings(
     MESH_LLM_MODEL: env.MESH_LLM_MODEL,
     MESH_WEBHOOK_ALLOW: env.MESH_WEBHOOK_ALLOW ?? app.webhooks.allow,
     'app.oauth': app.oauth,
-    'app.oidc': app.oidc.map(({ clientSecret, ...rest }) => ({ ...rest, clientSecret: clientSecret?.reveal() })),
+    'app.oidc': app.oidc.map(({ clientSecret, scim, ...rest }) => ({
+      ...rest,
+      clientSecret: clientSecret?.reveal(),
+      scim: scim && { ...scim, token: scim.token?.reveal() },
+    })),
     'app.planTtl': app.planTtl,
     'app.publicUrls': app.publicUrls,
     'app.rateLimit': app.rateLimit,

@@ -115,6 +115,8 @@ const RULES: Rules = {
   Webhook: never,
   WebhookDelivery: never,
   Session: never,
+  DirectoryUser: never,
+  DirectoryGroup: never,
 };
 
 const VERBS = { created: 'creates', updated: 'changes', deleted: 'deletes' } as const;

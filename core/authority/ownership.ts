@@ -120,6 +120,8 @@ const RULES: Rules = {
   Workspace: never,
   Account: never,
   Session: never,
+  DirectoryUser: never,
+  DirectoryGroup: never,
   Webhook: never,
   WebhookDelivery: never,
 };

@@ -19,6 +19,8 @@ export type IdPrefix =
   | 'rev'
   | 'tok'
   | 'ses'
+  | 'diru'
+  | 'dirg'
   | 'wh'
   | 'whd'
   | 'r';

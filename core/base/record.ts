@@ -23,6 +23,8 @@ export const KINDS = {
   Workspace: { history: false },
   Account: { history: false },
   Session: { history: false },
+  DirectoryUser: { history: false },
+  DirectoryGroup: { history: false },
   AddressRest: { history: false },
   Assessment: { history: false },
   AssessmentPage: { history: false },

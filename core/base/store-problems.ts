@@ -24,6 +24,8 @@ const IS_KNOWN: Readonly<Record<Kind, boolean>> = {
   Token: false,
   Member: false,
   Session: false,
+  DirectoryUser: false,
+  DirectoryGroup: false,
   AddressRest: false,
   AssessmentPage: false,
   ComplianceDrift: false,

@@ -19,6 +19,8 @@ export interface AccountSpec {
   /** `built-in`: the documented default, good on this machine only. `initial`: set by someone else. `own`: chosen. */
   readonly passwordState: 'built-in' | 'initial' | 'own';
   readonly disabled: boolean;
+  /** Set where the directory of its issuer disabled it: it is enabled again when its person is back there and signs in. */
+  readonly disabledBy?: 'directory';
   /** Sessions and API tokens carry the epoch they were made in: raising it ends them all in one write. */
   readonly epoch: number;
   /** Uid of the account that takes over its agents, once it is disabled. */

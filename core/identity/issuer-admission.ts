@@ -1,15 +1,18 @@
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CommitContext } from '../base/ports.ts';
+import { draftOf } from '../base/record.ts';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
 import { type IssuedIdentity, type IssuerRules, verifiedAddress } from '../model/issuers.ts';
 import type { NetworkServices, PeerServices } from '../state/services.ts';
 import type { AccountRecord } from './accounts.ts';
+import { entryOf, linkAccount, withGroups } from './directory.ts';
 import { issuedAccount, keepIssuedAccount, MAX_ADDRESSES, withAddress } from './issuer-accounts.ts';
 import { grantedRoles, keepIssuedMemberships } from './issuer-grants.ts';
 
 export type Admission = { readonly account: AccountRecord } | IssuerRefusal;
 
 export interface IssuerRefusal {
-  readonly reason: 'address not verified' | 'too many addresses' | 'no grant' | 'disabled';
+  readonly reason: 'address not verified' | 'too many addresses' | 'not in the directory' | 'no grant' | 'disabled';
   readonly message: string;
   /** User name, where the person has an account. */
   readonly name?: string | undefined;
@@ -22,20 +25,28 @@ export interface IssuerRefusal {
 export async function admitIdentity(
   services: PeerServices & Pick<NetworkServices, 'log'>,
   rules: IssuerRules,
-  { subject, claims }: IssuedIdentity,
+  { subject, claims: told }: IssuedIdentity,
   why: CommitContext,
 ): Promise<Admission> {
   const { issuer, title } = rules;
   const known = await issuedAccount(services, { issuer, subject });
   const name = known?.name;
-  const address = verifiedAddress(claims);
+  const address = verifiedAddress(told);
   if (address === undefined) {
     const message = `${title} has not verified the address of your account: verify it there, then sign in again.`;
     return { reason: 'address not verified', message, name };
   }
-  if (known?.spec.disabled || known?.spec.leaving) {
+  const entry = await entryOf(services, rules, { subject, claims: told }, known);
+  if (rules.directory && !entry?.spec.active) {
+    if (known) await keepIssuedMemberships(services, known, rules, {}, why);
+    const message = `${title} does not tell this control plane of your account, or says that you have left: ask an administrator.`;
+    return { reason: 'not in the directory', message, name };
+  }
+  const isBack = known?.spec.disabledBy === 'directory' && !known.spec.leaving;
+  if ((known?.spec.disabled && !isBack) || known?.spec.leaving) {
     return { reason: 'disabled', message: 'Your account is disabled: ask an administrator.', name };
   }
+  const claims = entry ? await withGroups(services, entry, told) : told;
   if (rules.admits === 'granted' && grantedRoles(rules, claims).size === 0) {
     if (known) await keepIssuedMemberships(services, known, rules, claims, why);
     const message = `Your account at ${title} has no group or claim that is let in here: ask an administrator.`;
@@ -45,8 +56,21 @@ export async function admitIdentity(
     const message = `Your account had ${MAX_ADDRESSES} addresses already: go back to one of them at ${title}, or ask an administrator to delete it.`;
     return { reason: 'too many addresses', message, name };
   }
-  const displayName = lineOfText(TEXT_LIMITS.title).safeParse(claims['name']).data ?? '';
+  if (known && isBack) await enable(services, known, why);
+  const displayName = lineOfText(TEXT_LIMITS.title).safeParse(told['name']).data ?? '';
   const account = await keepIssuedAccount(services, { issuer, subject, address }, displayName, why);
+  if (entry) await linkAccount(services, entry, account, why);
   await keepIssuedMemberships(services, account, rules, claims, why);
   return { account };
+}
+
+/** Enables the account of somebody who is in the directory again. */
+async function enable(
+  { store }: Pick<PeerServices, 'store'>,
+  account: AccountRecord,
+  why: CommitContext,
+): Promise<void> {
+  const { disabledBy: _, ...spec } = account.spec;
+  const record = { ...draftOf(account), spec: { ...spec, disabled: false } };
+  await store.commit(SYSTEM_WORKSPACE, [{ op: 'update', record, revision: account.revision }], why);
 }

@@ -86,7 +86,15 @@ async function change(
   const { successor: _, ...kept } = await withInitialPassword(patch.password, account, context);
   const isLeaving = disabled && !account.spec.disabled;
   const leaving = { to: 'disabled', since: context.services.clock.now() } as const;
-  const spec: AccountSpec = { ...kept, displayName, role, disabled, epoch, ...(isLeaving && { leaving }) };
+  const { disabledBy: _by, ...left } = kept;
+  const spec: AccountSpec = {
+    ...(patch.disabled === undefined ? kept : left),
+    displayName,
+    role,
+    disabled,
+    epoch,
+    ...(isLeaving && { leaving }),
+  };
   const guards = isAdmin(account) && (role !== 'platform_admin' || disabled) ? await otherAdmin(account, context) : [];
   const ops: Op[] = [{ op: 'update', record: { ...draftOf(account), spec }, revision: account.revision }, ...guards];
   const reset = passwordResetEvent(account.name, context.caller.subject, plainAddress(context.origin));
@@ -174,12 +182,35 @@ export async function requireAccount(username: string, context: StoreCall): Prom
   return account;
 }
 
+/**
+ * Returns the ops that disable an account at once, where its person has left the directory of its issuer; `finishLeaving` ends
+ * the rest. None where it is disabled.
+ *
+ * @throws MeshError `conflict` for the last platform administrator
+ */
+export async function leavingOps(
+  account: AccountRecord,
+  services: Pick<PeerServices, 'store' | 'clock'>,
+): Promise<readonly Op[]> {
+  if (account.spec.disabled) return [];
+  const { successor: _, ...kept } = account.spec;
+  const spec: AccountSpec = {
+    ...kept,
+    disabled: true,
+    disabledBy: 'directory',
+    epoch: kept.epoch + 1,
+    leaving: { to: 'disabled', since: services.clock.now() },
+  };
+  const guards = isAdmin(account) ? await otherAdmin(account, { services }) : [];
+  return [{ op: 'update', record: { ...draftOf(account), spec }, revision: account.revision }, ...guards];
+}
+
 function isAdmin({ spec }: AccountRecord): boolean {
   return spec.role === 'platform_admin' && !spec.disabled;
 }
 
 /** Holds the commit to another administrator staying one, so that two cannot remove each other at once. */
-async function otherAdmin(account: AccountRecord, { services }: StoreCall): Promise<Op[]> {
+async function otherAdmin(account: AccountRecord, { services }: Pick<StoreCall, 'services'>): Promise<Op[]> {
   const { items } = await services.store.list(SYSTEM_WORKSPACE, 'Account');
   const other = items.find((one) => one.uid !== account.uid && isAdmin(one));
   if (!other) {

@@ -14,7 +14,17 @@ export interface IssuerRules {
   /** `granted`: it signs in those alone whom a grant lets in. */
   readonly admits: 'granted' | 'everyone';
   readonly grants: readonly IssuerGrant[];
+  /** Set where the issuer tells by SCIM who there is: nobody else is let in, and groups are those of the directory. */
+  readonly directory?: DirectoryRules;
 }
+
+export interface DirectoryRules {
+  /** Claim of its tokens that is the `externalId` of a person in the directory. */
+  readonly claim: string;
+}
+
+/** Claim that the groups of a directory stand for. */
+export const GROUPS_CLAIM = 'groups';
 
 /** Gives a role in a workspace to those whose claim is, or contains, a value. */
 export interface IssuerGrant {
@@ -76,6 +86,12 @@ const ADDRESS = /^[^\s@]{1,64}@[^\s@]{1,189}$/;
 export function hasClaim(claims: Claims, { claim, value }: Pick<IssuerGrant, 'claim' | 'value'>): boolean {
   const found = claimAt(claims, claim);
   return found === value || (Array.isArray(found) && found.includes(value));
+}
+
+/** Returns a claim that is a text. */
+export function textClaim(claims: Claims, name: string): string | undefined {
+  const found = claimAt(claims, name);
+  return typeof found === 'string' ? found : undefined;
 }
 
 /** A claim by its name, else by a path with dots, such as `realm_access.roles`. */

@@ -1,0 +1,277 @@
+import { MeshError } from '../base/errors.ts';
+import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
+import type { CommitContext, Op } from '../base/ports.ts';
+import { draftOf, type RecordDraft } from '../base/record.ts';
+import {
+  type DirectoryGroup,
+  type DirectoryUser,
+  directoryKey,
+  MAX_DIRECTORY_ENTRY,
+  MAX_DIRECTORY_GROUPS,
+  MAX_DIRECTORY_USERS,
+} from '../model/directory.ts';
+import { GROUPS_CLAIM, type IssuedIdentity, type IssuerRules, textClaim } from '../model/issuers.ts';
+import type { NetworkServices, PeerServices } from '../state/services.ts';
+import { type AccountRecord, accountById } from './accounts.ts';
+import { issuedAccount } from './issuer-accounts.ts';
+import { keepIssuedMemberships } from './issuer-grants.ts';
+import { finishLeaving } from './leave.ts';
+import { leavingOps } from './users.ts';
+
+type Reads = Pick<NetworkServices, 'store'>;
+
+/** What the directory of an issuer asks for. */
+export interface DirectoryCall {
+  readonly services: PeerServices & Pick<NetworkServices, 'log'>;
+  readonly rules: IssuerRules;
+  readonly why: Omit<CommitContext, 'reason'>;
+}
+
+export type UserEntry = Pick<DirectoryUser['spec'], 'userName' | 'active' | 'attributes'> & {
+  readonly externalId?: string | undefined;
+};
+
+export interface GroupEntry {
+  readonly displayName: string;
+  readonly externalId?: string | undefined;
+  readonly attributes: DirectoryGroup['spec']['attributes'];
+  /** Uids of people that come and go; whoever is not named stays. */
+  readonly joins: readonly string[];
+  readonly leaves: readonly string[];
+}
+
+export async function directoryUsers({ store }: Reads, { issuer }: Pick<IssuerRules, 'issuer'>) {
+  const { items } = await store.list(SYSTEM_WORKSPACE, 'DirectoryUser');
+  return items.filter(({ spec }) => spec.issuer === issuer);
+}
+
+export async function directoryGroups({ store }: Reads, { issuer }: Pick<IssuerRules, 'issuer'>) {
+  const { items } = await store.list(SYSTEM_WORKSPACE, 'DirectoryGroup');
+  return items.filter(({ spec }) => spec.issuer === issuer);
+}
+
+export async function directoryUser({ store }: Reads, { issuer }: Pick<IssuerRules, 'issuer'>, uid: string) {
+  const found = await store.getById(SYSTEM_WORKSPACE, 'DirectoryUser', uid);
+  return found?.spec.issuer === issuer ? found : undefined;
+}
+
+export async function directoryGroup({ store }: Reads, { issuer }: Pick<IssuerRules, 'issuer'>, uid: string) {
+  const found = await store.getById(SYSTEM_WORKSPACE, 'DirectoryGroup', uid);
+  return found?.spec.issuer === issuer ? found : undefined;
+}
+
+/** Returns the entry of a person whom an issuer vouches for. `account` finds it where this token does not name it. */
+export async function entryOf(
+  { store }: Reads,
+  { issuer, directory }: IssuerRules,
+  { subject, claims }: Pick<IssuedIdentity, 'subject' | 'claims'>,
+  account: AccountRecord | undefined,
+): Promise<DirectoryUser | undefined> {
+  if (!directory) return undefined;
+  const externalId = textClaim({ ...claims, sub: subject }, directory.claim);
+  const keys = [
+    ...(externalId === undefined ? [] : [directoryKey(issuer, 'externalId', externalId)]),
+    ...(externalId === undefined && account ? [directoryKey(issuer, 'account', account.uid)] : []),
+  ];
+  for (const key of keys) {
+    const found = await store.lookup(key, SYSTEM_WORKSPACE);
+    if (found?.kind === 'DirectoryUser') return found;
+  }
+  return undefined;
+}
+
+/** Returns the claims of somebody with the groups of the directory in place of those of the token. */
+export async function withGroups(
+  { store }: Reads,
+  { spec }: DirectoryUser,
+  claims: IssuedIdentity['claims'],
+): Promise<IssuedIdentity['claims']> {
+  const groups = await Promise.all(spec.groups.map((uid) => store.getById(SYSTEM_WORKSPACE, 'DirectoryGroup', uid)));
+  return { ...claims, [GROUPS_CLAIM]: groups.flatMap((group) => group?.spec.displayName ?? []) };
+}
+
+/** Remembers with which account a person of a directory signed in. */
+export async function linkAccount(
+  { store }: Reads,
+  user: DirectoryUser,
+  account: AccountRecord,
+  why: CommitContext,
+): Promise<void> {
+  if (user.spec.account === account.uid) return;
+  const record = userDraft(draftOf(user), { ...user.spec, account: account.uid });
+  await store.commit(SYSTEM_WORKSPACE, [{ op: 'update', record, revision: user.revision }], why);
+}
+
+/**
+ * Writes a person of a directory, and disables the account of who is there no longer in the same commit.
+ *
+ * @returns uid of the entry, and the accounts that it concerns, for `followDirectory`
+ * @throws MeshError `conflict`, `invalid_input`; StoreError `already_exists` for a name that another one has
+ */
+export async function saveDirectoryUser(
+  call: DirectoryCall,
+  known: DirectoryUser | undefined,
+  entry: UserEntry,
+): Promise<{ readonly uid: string; readonly accounts: readonly string[] }> {
+  const { services, rules } = call;
+  requireSmall(entry);
+  if (!known && (await directoryUsers(services, rules)).length >= MAX_DIRECTORY_USERS) throw full('people');
+  const { userName, externalId, active, attributes } = entry;
+  const { account, groups = [] } = known?.spec ?? {};
+  const isSame = known?.spec.externalId === externalId;
+  const record = userDraft(known ? draftOf(known) : { ...emptyDraft, uid: newId('diru') }, {
+    issuer: rules.issuer,
+    userName,
+    ...(externalId !== undefined && { externalId }),
+    active,
+    groups,
+    ...(isSame && account !== undefined && { account }),
+    attributes,
+    changedAt: services.clock.now(),
+  });
+  const before = known && (await accountOf(call, known.spec));
+  const after = await accountOf(call, record.spec);
+  const gone = [...(before && before.uid !== after?.uid ? [before] : []), ...(after && !active ? [after] : [])];
+  const leaving = await Promise.all(gone.map((one) => leavingOps(one, services)));
+  const save: Op = known ? { op: 'update', record, revision: known.revision } : { op: 'create', record };
+  const verb = active ? (known ? 'changed' : 'added') : 'took back';
+  await commit(call, [save, ...leaving.flat()], `${verb} ${userName}`);
+  return { uid: record.uid, accounts: [...new Set([before, after].flatMap((one) => one?.uid ?? []))] };
+}
+
+export async function deleteDirectoryUser(call: DirectoryCall, user: DirectoryUser): Promise<readonly string[]> {
+  const { kind, name, revision } = user;
+  const account = await accountOf(call, user.spec);
+  const leaving = account ? await leavingOps(account, call.services) : [];
+  const remove: Op = { op: 'delete', key: { kind, name }, revision };
+  await commit(call, [remove, ...leaving], `removed ${user.spec.userName}`);
+  return account ? [account.uid] : [];
+}
+
+/** @returns uid of the group, and the accounts that it concerns, for `followDirectory` */
+export async function saveDirectoryGroup(
+  call: DirectoryCall,
+  known: DirectoryGroup | undefined,
+  { joins, leaves, ...entry }: GroupEntry,
+): Promise<{ readonly uid: string; readonly accounts: readonly string[] }> {
+  const { services, rules } = call;
+  requireSmall(entry);
+  if (!known && (await directoryGroups(services, rules)).length >= MAX_DIRECTORY_GROUPS) throw full('groups');
+  const { displayName, externalId, attributes } = entry;
+  const base = known ? draftOf(known) : { ...emptyDraft, kind: 'DirectoryGroup' as const, uid: newId('dirg') };
+  const record: RecordDraft<'DirectoryGroup'> = {
+    ...base,
+    kind: 'DirectoryGroup',
+    name: base.uid,
+    spec: {
+      issuer: rules.issuer,
+      displayName,
+      ...(externalId !== undefined && { externalId }),
+      attributes,
+      changedAt: services.clock.now(),
+    },
+    unique: [directoryKey(rules.issuer, 'displayName', displayName)],
+  };
+  const isRenamed = known !== undefined && known.spec.displayName !== displayName;
+  const users = new Map((await directoryUsers(services, rules)).map((user) => [user.uid, user]));
+  const strangers = joins.filter((uid) => !users.has(uid));
+  if (strangers.length > 0) throw new MeshError('not_found', `There is nobody ${strangers[0]} in this directory.`);
+  const moved = [
+    ...joins.flatMap((uid) => moves(users.get(uid), (groups) => new Set([...groups, record.uid]))),
+    ...leaves.flatMap((uid) =>
+      moves(users.get(uid), (groups) => new Set([...groups].filter((one) => one !== record.uid))),
+    ),
+  ];
+  const save: Op = known ? { op: 'update', record, revision: known.revision } : { op: 'create', record };
+  await commit(call, [save, ...moved], `${known ? 'changed' : 'added'} group ${displayName}`);
+  const concerned = new Set([...joins, ...leaves]);
+  const accounts = await accountsOf(call, users.values(), (user) =>
+    isRenamed ? user.spec.groups.includes(record.uid) || concerned.has(user.uid) : concerned.has(user.uid),
+  );
+  return { uid: record.uid, accounts };
+}
+
+export async function deleteDirectoryGroup(call: DirectoryCall, group: DirectoryGroup): Promise<readonly string[]> {
+  const { kind, name, revision, uid } = group;
+  const members = (await directoryUsers(call.services, call.rules)).filter(({ spec }) => spec.groups.includes(uid));
+  const moved = members.flatMap((user) => moves(user, (groups) => new Set([...groups].filter((one) => one !== uid))));
+  const remove: Op = { op: 'delete', key: { kind, name }, revision };
+  await commit(call, [remove, ...moved], `removed group ${group.spec.displayName}`);
+  return accountsOf(call, members, () => true);
+}
+
+/**
+ * Carries out for accounts what their directory says by now: ends what those leave who are there no longer, and gives the
+ * others what their groups give. Twice is no harm.
+ */
+export async function followDirectory(call: DirectoryCall, accounts: readonly string[]): Promise<void> {
+  const { services, rules, why } = call;
+  for (const uid of accounts) {
+    const account = await accountById(services, uid);
+    if (!account) continue;
+    const context = { ...why, reason: `followed the directory of ${rules.title}` };
+    if (account.spec.leaving) await finishLeaving(services, account, context);
+    if (account.spec.disabled || !account.spec.issued) continue;
+    const user = await entryOf(services, rules, { subject: account.spec.issued.subject, claims: {} }, account);
+    const claims = user?.spec.active ? await withGroups(services, user, {}) : {};
+    await keepIssuedMemberships(services, account, rules, claims, context);
+  }
+}
+
+const emptyDraft = { kind: 'DirectoryUser', labels: {}, annotations: {}, status: {} } as const;
+
+function userDraft(
+  base: Omit<RecordDraft<'DirectoryUser'>, 'name' | 'spec' | 'unique'>,
+  spec: DirectoryUser['spec'],
+): RecordDraft<'DirectoryUser'> {
+  const { issuer, userName, externalId, account } = spec;
+  const unique = [
+    directoryKey(issuer, 'userName', userName),
+    ...(externalId === undefined ? [] : [directoryKey(issuer, 'externalId', externalId)]),
+    ...(account === undefined ? [] : [directoryKey(issuer, 'account', account)]),
+  ];
+  return { ...base, name: base.uid, spec, unique };
+}
+
+function moves(user: DirectoryUser | undefined, change: (groups: readonly string[]) => ReadonlySet<string>): Op[] {
+  if (!user) return [];
+  const record = userDraft(draftOf(user), { ...user.spec, groups: [...change(user.spec.groups)] });
+  return [{ op: 'update', record, revision: user.revision }];
+}
+
+/** Where tokens name people by their subject, so does the directory, and people are known before they sign in. */
+async function accountOf(
+  { services, rules }: DirectoryCall,
+  { account, externalId }: DirectoryUser['spec'],
+): Promise<AccountRecord | undefined> {
+  const linked = account === undefined ? undefined : await accountById(services, account);
+  if (linked || externalId === undefined || rules.directory?.claim !== 'sub') return linked;
+  return issuedAccount(services, { issuer: rules.issuer, subject: externalId });
+}
+
+async function accountsOf(
+  call: DirectoryCall,
+  users: Iterable<DirectoryUser>,
+  isConcerned: (user: DirectoryUser) => boolean,
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const user of users) {
+    const account = isConcerned(user) ? await accountOf(call, user.spec) : undefined;
+    if (account) found.push(account.uid);
+  }
+  return found;
+}
+
+async function commit({ services, rules, why }: DirectoryCall, ops: readonly Op[], what: string): Promise<void> {
+  await services.store.commit(SYSTEM_WORKSPACE, ops, { ...why, reason: `the directory of ${rules.title} ${what}` });
+}
+
+/** @throws MeshError `invalid_input` */
+function requireSmall(entry: object): void {
+  if (Buffer.byteLength(JSON.stringify(entry)) <= MAX_DIRECTORY_ENTRY) return;
+  throw new MeshError('invalid_input', `An entry of a directory has at most ${MAX_DIRECTORY_ENTRY} bytes.`);
+}
+
+function full(what: string): MeshError {
+  return new MeshError('conflict', `This directory has as many ${what} as it may: remove some, or provision fewer.`);
+}

@@ -1,0 +1,365 @@
+import SCIMMY from 'scimmy';
+import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
+import { serialized } from '../../core/base/serialize.ts';
+import {
+  type DirectoryCall,
+  deleteDirectoryGroup,
+  deleteDirectoryUser,
+  directoryGroup,
+  directoryGroups,
+  directoryUser,
+  directoryUsers,
+  followDirectory,
+  saveDirectoryGroup,
+  saveDirectoryUser,
+} from '../../core/identity/directory.ts';
+import { type DirectoryGroup, type DirectoryUser, directoryKey } from '../../core/model/directory.ts';
+
+const { Config, Resources, Schemas, Types } = SCIMMY;
+
+/** What is used of a resource of the library, whose types would have each attribute written out. */
+interface Resource {
+  readonly id?: string;
+  readonly filter?: Filter;
+  readonly attributes?: Filter;
+  readonly constraints?: { readonly startIndex?: number; readonly count?: number };
+  read(turn?: Turn): Promise<object>;
+  write(body: Json, turn: Turn): Promise<object>;
+  patch(body: Json, turn: Turn): Promise<object | undefined>;
+  dispose(turn: Turn): Promise<void>;
+}
+
+interface ResourceClass {
+  new (id?: string | Json, query?: Json): Resource;
+  basepath(path: string): unknown;
+  ingress(handler: (resource: Resource, instance: object, turn: Turn) => Promise<Json>): unknown;
+  egress(handler: (resource: Resource, turn: Turn) => Promise<Json>): unknown;
+  degress(handler: (resource: Resource, turn: Turn) => Promise<void>): unknown;
+}
+
+type Filter = InstanceType<typeof Types.Filter>;
+type SchemaClass = new (data: Json, direction: 'out', basepath: string, attributes?: Filter) => object;
+
+export const MAX_PAGE = 200;
+
+export type Json = Record<string, unknown>;
+type Named = 'Users' | 'Groups';
+
+/** What one request has read and changed. */
+interface Turn {
+  readonly call: DirectoryCall;
+  user?: DirectoryUser;
+  group?: DirectoryGroup;
+  /** Uids of the members of the group as they were read. */
+  members?: ReadonlySet<string>;
+  /** Accounts that the change concerns. */
+  accounts: readonly string[];
+  /** The library tells of whatever it does not know as of a resource that is not there. */
+  failure?: unknown;
+}
+
+// Nothing here takes passwords.
+Schemas.User.definition.truncate('password');
+Schemas.Group.definition.truncate('members.display');
+// The library would let no value through that has a type.
+for (const name of ['roles.type', 'x509Certificates.type']) {
+  const { config } = Schemas.User.definition.attribute(name) as unknown as { readonly config: Json };
+  config['canonicalValues'] = false;
+}
+Schemas.User.definition.extend(Schemas.EnterpriseUser.definition, false);
+Config.set({
+  patch: true,
+  filter: { supported: true, maxResults: MAX_PAGE },
+  bulk: false,
+  changePassword: false,
+  sort: false,
+  etag: false,
+  authenticationSchemes: [
+    {
+      type: 'oauthbearertoken',
+      name: 'Bearer token',
+      description: 'The token of the directory, from the configuration of the control plane.',
+    },
+  ],
+});
+
+const KINDS = {
+  Users: { resource: Resources.User as unknown as ResourceClass, schema: Schemas.User as unknown as SchemaClass },
+  Groups: { resource: Resources.Group as unknown as ResourceClass, schema: Schemas.Group as unknown as SchemaClass },
+} as const;
+
+Resources.declare(Resources.User);
+Resources.declare(Resources.Group);
+serve('Users', {
+  save: saveUser,
+  read: readUser,
+  remove: async (id, turn) => deleteDirectoryUser(turn.call, await requireUser(id, turn)),
+});
+serve('Groups', {
+  save: saveGroup,
+  read: readGroup,
+  remove: async (id, turn) => deleteDirectoryGroup(turn.call, await requireGroup(id, turn)),
+});
+
+interface Handlers {
+  readonly save: (id: string | undefined, instance: object, turn: Turn) => Promise<Json>;
+  readonly read: (id: string | undefined, turn: Turn) => Promise<Json>;
+  /** Returns the accounts that it concerns. */
+  readonly remove: (id: string | undefined, turn: Turn) => Promise<readonly string[]>;
+}
+
+function serve(what: Named, { save, read, remove }: Handlers): void {
+  const { resource } = KINDS[what];
+  resource.basepath('');
+  resource.ingress(({ id }, instance, turn) => telling(turn, () => save(id, instance, turn)));
+  resource.egress(({ id }, turn) => telling(turn, () => read(id, turn)));
+  resource.degress(({ id }, turn) =>
+    telling(turn, async () => {
+      turn.accounts = await remove(id, turn);
+    }),
+  );
+}
+
+/** Returns the description of what is served here, for discovery. */
+export async function describe(
+  what: 'Schemas' | 'ResourceTypes' | 'ServiceProviderConfig',
+  id?: string,
+): Promise<Json> {
+  const of = {
+    Schemas: Resources.Schema,
+    ResourceTypes: Resources.ResourceType,
+    ServiceProviderConfig: Resources.ServiceProviderConfig,
+  }[what];
+  return plain(await new of(...(id === undefined ? [] : [id])).read());
+}
+
+/** @param query with `attributes` and `excludedAttributes` */
+export async function readOne(what: Named, id: string, query: Json, call: DirectoryCall): Promise<Json> {
+  return withTurn(call, async (turn) => shown(what, await new KINDS[what].resource(id, query).read(turn)));
+}
+
+/** A page of those that a filter finds (RFC 7644, section 3.4.2), of one sort or of both. */
+export async function readList(sorts: readonly Named[], query: Json, call: DirectoryCall): Promise<Json> {
+  const { filter, constraints = {} } = new KINDS[sorts[0] ?? 'Users'].resource(query);
+  const found: (readonly [Named, Json])[] = [];
+  for (const what of sorts) {
+    const of = what === 'Users' ? await usersBy(filter, call) : await groupsBy(filter, call);
+    found.push(...of.map((one) => [what, one] as const));
+  }
+  const startIndex = constraints.startIndex ?? 1;
+  const page = found.slice(startIndex - 1, startIndex - 1 + Math.min(constraints.count ?? MAX_PAGE, MAX_PAGE));
+  return {
+    schemas: ['urn:ietf:params:scim:api:messages:2.0:ListResponse'],
+    totalResults: found.length,
+    startIndex,
+    itemsPerPage: page.length,
+    Resources: page.map(([what, one]) => {
+      const { attributes } = new KINDS[what].resource(query);
+      return shown(what, new KINDS[what].schema(one, 'out', `/${what}`, attributes));
+    }),
+  };
+}
+
+/** Creates one, or replaces the one with this id. */
+export async function write(what: Named, id: string | undefined, body: Json, call: DirectoryCall): Promise<Json> {
+  return inTurn(call, async (turn) => {
+    const resource = id === undefined ? new KINDS[what].resource() : new KINDS[what].resource(id);
+    return shown(what, await resource.write(asStandard(body), turn));
+  });
+}
+
+export async function patch(what: Named, id: string, body: Json, call: DirectoryCall): Promise<Json> {
+  return inTurn(call, async (turn) => {
+    const resource = new KINDS[what].resource(id);
+    const changed = await resource.patch(asStandard(body), turn);
+    // The library answers nothing where nothing changed.
+    return shown(what, changed ?? (await resource.read(turn)));
+  });
+}
+
+export async function remove(what: Named, id: string, call: DirectoryCall): Promise<void> {
+  await inTurn(call, (turn) => new KINDS[what].resource(id).dispose(turn));
+}
+
+/** Changes are made one after the other, and each is carried out for accounts before it is answered. */
+async function inTurn<T>(call: DirectoryCall, change: (turn: Turn) => Promise<T>): Promise<T> {
+  const { answer, accounts } = await serialized(call.services.store, SYSTEM_WORKSPACE, () =>
+    withTurn(call, async (turn) => ({ answer: await change(turn), accounts: turn.accounts })),
+  );
+  await followDirectory(call, accounts);
+  return answer;
+}
+
+async function withTurn<T>(call: DirectoryCall, work: (turn: Turn) => Promise<T>): Promise<T> {
+  const turn: Turn = { call, accounts: [] };
+  try {
+    return await work(turn);
+  } catch (error) {
+    throw turn.failure ?? error;
+  }
+}
+
+async function telling<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    turn.failure = error;
+    throw error;
+  }
+}
+
+async function saveUser(id: string | undefined, instance: object, turn: Turn): Promise<Json> {
+  const known = id === undefined ? undefined : (turn.user ?? (await requireUser(id, turn)));
+  const { userName, externalId, schemas: _s, meta: _m, groups: _g, id: _i, ...attributes } = plain(instance);
+  const entry = {
+    userName: String(userName),
+    ...(typeof externalId === 'string' && { externalId }),
+    active: attributes['active'] !== false,
+    attributes,
+  };
+  const { uid, accounts } = await saveDirectoryUser(turn.call, known, entry);
+  turn.accounts = accounts;
+  return userJson(await requireUser(uid, turn), await groupNames(turn.call));
+}
+
+async function saveGroup(id: string | undefined, instance: object, turn: Turn): Promise<Json> {
+  const known = id === undefined ? undefined : (turn.group ?? (await requireGroup(id, turn)));
+  const before = turn.members ?? new Set(known ? (await membersOf(known, turn.call)).map(({ uid }) => uid) : []);
+  const { displayName, externalId, members = [], schemas: _s, meta: _m, id: _i, ...attributes } = plain(instance);
+  const after = new Set((members as readonly { value?: unknown }[]).map(({ value }) => String(value)));
+  const entry = {
+    displayName: String(displayName),
+    ...(typeof externalId === 'string' && { externalId }),
+    attributes,
+    joins: [...after.difference(before)],
+    leaves: [...before.difference(after)],
+  };
+  const { uid, accounts } = await saveDirectoryGroup(turn.call, known, entry);
+  turn.accounts = accounts;
+  const group = await requireGroup(uid, turn);
+  return groupJson(group, await membersOf(group, turn.call));
+}
+
+async function readUser(id: string | undefined, turn: Turn): Promise<Json> {
+  turn.user = await requireUser(id, turn);
+  return userJson(turn.user, await groupNames(turn.call));
+}
+
+async function readGroup(id: string | undefined, turn: Turn): Promise<Json> {
+  turn.group = await requireGroup(id, turn);
+  const members = await membersOf(turn.group, turn.call);
+  turn.members = new Set(members.map(({ uid }) => uid));
+  return groupJson(turn.group, members);
+}
+
+async function usersBy(filter: Filter | undefined, call: DirectoryCall): Promise<Json[]> {
+  const { services, rules } = call;
+  const names = await groupNames(call);
+  const json = (user: DirectoryUser) => userJson(user, names);
+  const only = equality(filter);
+  if (only?.name === 'userName' || only?.name === 'externalId') {
+    const found = await services.store.lookup(directoryKey(rules.issuer, only.name, only.value), SYSTEM_WORKSPACE);
+    return found?.kind === 'DirectoryUser' ? [json(found)] : [];
+  }
+  const all = (await directoryUsers(services, rules)).map(json);
+  return filter ? filter.match(all) : all;
+}
+
+async function groupsBy(filter: Filter | undefined, call: DirectoryCall): Promise<Json[]> {
+  const { services, rules } = call;
+  const only = equality(filter);
+  const named = only?.name === 'displayName' ? only.value.toLowerCase() : undefined;
+  const groups = await directoryGroups(services, rules);
+  const asked = named === undefined ? groups : groups.filter(({ spec }) => spec.displayName.toLowerCase() === named);
+  const users = await directoryUsers(services, rules);
+  const all = asked.map((group) =>
+    groupJson(
+      group,
+      users.filter(({ spec }) => spec.groups.includes(group.uid)),
+    ),
+  );
+  return filter && named === undefined ? filter.match(all) : all;
+}
+
+/** A filter for one value of one attribute: what clients ask before they create anything. */
+function equality(filter: Filter | undefined): { readonly name: string; readonly value: string } | undefined {
+  const [only, ...others] = Object.entries((filter?.length === 1 && filter[0]) || {});
+  if (!only || others.length > 0) return undefined;
+  const [name, comparison] = only;
+  if (!Array.isArray(comparison) || comparison.length !== 2) return undefined;
+  const [operator, value] = comparison;
+  return operator === 'eq' && typeof value === 'string' ? { name, value } : undefined;
+}
+
+async function membersOf({ uid }: DirectoryGroup, { services, rules }: DirectoryCall): Promise<DirectoryUser[]> {
+  return (await directoryUsers(services, rules)).filter(({ spec }) => spec.groups.includes(uid));
+}
+
+async function groupNames({ services, rules }: DirectoryCall): Promise<ReadonlyMap<string, string>> {
+  return new Map((await directoryGroups(services, rules)).map(({ uid, spec }) => [uid, spec.displayName]));
+}
+
+async function requireUser(id: string | undefined, { call: { services, rules } }: Turn): Promise<DirectoryUser> {
+  const found = id === undefined ? undefined : await directoryUser(services, rules, id);
+  if (!found) throw new Types.Error(404, null as unknown as string, `There is nobody ${id} in this directory.`);
+  return found;
+}
+
+async function requireGroup(id: string | undefined, { call: { services, rules } }: Turn): Promise<DirectoryGroup> {
+  const found = id === undefined ? undefined : await directoryGroup(services, rules, id);
+  if (!found) throw new Types.Error(404, null as unknown as string, `There is no group ${id} in this directory.`);
+  return found;
+}
+
+function userJson({ uid, createdAt, spec }: DirectoryUser, names: ReadonlyMap<string, string>): Json {
+  const { userName, externalId, attributes, groups, changedAt } = spec;
+  return {
+    ...attributes,
+    id: uid,
+    ...(externalId !== undefined && { externalId }),
+    userName,
+    ...(groups.length > 0 && {
+      groups: groups.map((value) => ({ value, display: names.get(value), type: 'direct' })),
+    }),
+    meta: { created: new Date(createdAt), lastModified: new Date(changedAt) },
+  };
+}
+
+function groupJson({ uid, createdAt, spec }: DirectoryGroup, members: readonly DirectoryUser[]): Json {
+  const { displayName, externalId, attributes, changedAt } = spec;
+  return {
+    ...attributes,
+    id: uid,
+    ...(externalId !== undefined && { externalId }),
+    displayName,
+    members: members.map((user) => ({ value: user.uid, type: 'User' })),
+    meta: { created: new Date(createdAt), lastModified: new Date(changedAt) },
+  };
+}
+
+/** Takes what some clients write otherwise than the standard: booleans as texts, and the schema of a part. */
+function asStandard(value: unknown, key = ''): Json {
+  const isBoolean = key === 'active' || key === 'primary';
+  if (typeof value === 'string' && isBoolean && /^(?:true|false)$/i.test(value)) {
+    return (value.toLowerCase() === 'true') as unknown as Json;
+  }
+  if (Array.isArray(value)) return value.map((one) => asStandard(one, key)) as unknown as Json;
+  if (typeof value !== 'object' || value === null) return value as Json;
+  const path = 'path' in value && typeof value.path === 'string' ? value.path : undefined;
+  // Of an extension within a value: the library knows it by its path.
+  const isInner = key !== '';
+  const entries = Object.entries(value).filter(([name]) => !(isInner && name === 'schemas'));
+  return Object.fromEntries(
+    entries.map(([name, one]) => [name, asStandard(one, name === 'value' && path ? path : name)]),
+  );
+}
+
+/** The library leaves the schema out where some attributes are asked for. */
+function shown(what: Named, resource: object): Json {
+  return { schemas: [what === 'Users' ? Schemas.User.id : Schemas.Group.id], ...plain(resource) };
+}
+
+/** The library's objects hold more than their JSON. */
+function plain(value: object): Json {
+  return JSON.parse(JSON.stringify(value));
+}

@@ -1,0 +1,256 @@
+import express from 'express';
+import { describe, expect, test } from 'vitest';
+import { Secret } from '../../core/base/secret.ts';
+import { silentLog } from '../../core/base/silent-log.ts';
+import { findAccount } from '../../core/identity/accounts.ts';
+import { buildIssuerKit, CORP, identity, OPEN } from '../../test/kits/plane/issuer-kit.ts';
+import { refusalOf } from '../../test/kits/plane/workspace-kit.ts';
+import { listen } from '../listen.ts';
+import { scimOnDemand } from './on-demand.ts';
+
+const TOKEN = 'a-token-of-the-directory-32-characters';
+const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
+const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
+const PATCH = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
+const DIRECTORY = { ...CORP, directory: { claim: 'sub' } };
+
+/** A control plane to which the issuer `corp` tells who there is. */
+async function start(over: Partial<typeof DIRECTORY> = {}) {
+  const rules = { ...DIRECTORY, ...over };
+  const kit = await buildIssuerKit({ issuers: [rules, OPEN] });
+  const app = express();
+  const directories = [
+    { token: new Secret(TOKEN), rules },
+    { token: new Secret(`${TOKEN}-of-another`), rules: { ...OPEN, directory: { claim: 'sub' } } },
+  ];
+  app.use(scimOnDemand({ services: kit.services, log: silentLog, directories }));
+  const listener = await listen(app, { host: '127.0.0.1', port: 0 });
+  const { url } = listener;
+  async function send(method: string, path: string, body?: unknown, token = TOKEN) {
+    const response = await fetch(`${url}/scim/v2/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/scim+json' },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    // biome-ignore lint/suspicious/noExplicitAny: each test knows the answer of the path that it asks.
+    const json: any = text === '' ? undefined : JSON.parse(text);
+    return { status: response.status, headers: response.headers, json };
+  }
+  const patch = (path: string, ...Operations: object[]) => send('PATCH', path, { schemas: [PATCH], Operations });
+  return {
+    kit,
+    send,
+    patch,
+    async addUser(userName: string, externalId: string, more: object = {}): Promise<string> {
+      const { status, json } = await send('POST', 'Users', { schemas: [USER], userName, externalId, ...more });
+      expect({ status, json }).toMatchObject({ status: 201 });
+      return json.id;
+    },
+    async addGroup(displayName: string, ...members: string[]): Promise<string> {
+      const body = { schemas: [GROUP], displayName, members: members.map((value) => ({ value })) };
+      const { status, json } = await send('POST', 'Groups', body);
+      expect({ status, json }).toMatchObject({ status: 201 });
+      return json.id;
+    },
+    async [Symbol.asyncDispose]() {
+      await listener.stop(0);
+      await kit[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe('the directory of an issuer', () => {
+  test('lets in who is in it, with the roles of its groups, whatever groups the token names', async () => {
+    await using plane = await start();
+    expect(await refusalOf(plane.kit.signIn(identity('ada@example.com', ['admins'], 's1')))).toBe('forbidden');
+    const ada = await plane.addUser('ada@example.com', 's1');
+    await plane.addGroup('operators', ada);
+    const { username } = await plane.kit.signIn(identity('ada@example.com', ['admins'], 's1'));
+    expect(await plane.kit.role(username)).toBe('operator');
+    expect((await plane.send('GET', `Users/${ada}`)).json.groups).toMatchObject([{ display: 'operators' }]);
+  });
+
+  test.each([
+    ['says that they have left', (id: string) => ['PATCH', `Users/${id}`, leaves()] as const],
+    ['says so as a text', (id: string) => ['PATCH', `Users/${id}`, leaves('False')] as const],
+    ['forgets them', (id: string) => ['DELETE', `Users/${id}`, undefined] as const],
+    [
+      'takes their name for another person',
+      (id: string) => ['PUT', `Users/${id}`, { ...NEW, externalId: 's2' }] as const,
+    ],
+  ])('ends all of a person at once where it %s', async (_what, change) => {
+    await using plane = await start();
+    const id = await plane.addUser('ada@example.com', 's1');
+    await plane.addGroup('operators', id);
+    const { token, username } = await plane.kit.signIn(identity('ada@example.com', [], 's1'));
+    const as = { bearer: token, workspace: plane.kit.prod };
+    const made = await plane.kit.call<{ token: string }>(
+      'create_api_token',
+      { name: 'ci', scopes: ['network:read'] },
+      as,
+    );
+    const [method, path, body] = change(id);
+    const answer = await plane.send(method, path, body);
+    expect(answer.status).toBeLessThan(300);
+    expect((await findAccount(plane.kit.services, username))?.spec).toMatchObject({ disabled: true });
+    for (const bearer of [token, made.token]) {
+      expect(await refusalOf(plane.kit.call('list_peers', {}, { ...as, bearer }))).toBe('unauthenticated');
+    }
+    expect(await refusalOf(plane.kit.signIn(identity('ada@example.com', [], 's1')))).toBe('forbidden');
+  });
+
+  test('lets a person in again who is back, and never one whom an administrator disabled', async () => {
+    await using plane = await start();
+    const id = await plane.addUser('ada@example.com', 's1');
+    await plane.addGroup('watchers', id);
+    const person = identity('ada@example.com', [], 's1');
+    const { username } = await plane.kit.signIn(person);
+    await plane.patch(`Users/${id}`, { op: 'replace', path: 'active', value: false });
+    await plane.patch(`Users/${id}`, { op: 'replace', path: 'active', value: true });
+    expect((await plane.kit.signIn(person)).username).toBe(username);
+    expect(await plane.kit.role(username)).toBe('viewer');
+    await plane.patch(`Users/${id}`, { op: 'replace', path: 'active', value: false });
+    await plane.kit.call('update_user', { username, disabled: true }, { bearer: await plane.kit.admin() });
+    await plane.patch(`Users/${id}`, { op: 'replace', path: 'active', value: true });
+    expect(await refusalOf(plane.kit.signIn(person))).toBe('forbidden');
+  });
+
+  test('gives and takes roles as people come into its groups and leave them', async () => {
+    await using plane = await start();
+    const [ada, bob] = [await plane.addUser('ada@example.com', 's1'), await plane.addUser('bob@example.com', 's2')];
+    const group = await plane.addGroup('operators', ada, bob);
+    for (const [name, subject] of [
+      ['ada', 's1'],
+      ['bob', 's2'],
+    ] as const) {
+      await plane.kit.signIn(identity(`${name}@example.com`, [], subject));
+    }
+    const roles = () => Promise.all(['ada@example.com', 'bob@example.com'].map((name) => plane.kit.role(name)));
+    expect(await roles()).toEqual(['operator', 'operator']);
+    await plane.patch(`Groups/${group}`, { op: 'remove', path: `members[value eq "${ada}"]` });
+    expect(await roles()).toEqual([undefined, 'operator']);
+    await plane.patch(`Groups/${group}`, { op: 'Add', path: 'members', value: [{ value: ada }] });
+    expect(await roles()).toEqual(['operator', 'operator']);
+    await plane.patch(`Groups/${group}`, { op: 'replace', value: { displayName: 'watchers' } });
+    expect(await roles()).toEqual(['viewer', 'viewer']);
+    await plane.send('DELETE', `Groups/${group}`);
+    expect(await roles()).toEqual([undefined, undefined]);
+  });
+
+  test('knows people by another claim, too, once they have signed in', async () => {
+    await using plane = await start({ directory: { claim: 'oid' } });
+    const id = await plane.addUser('ada@example.com', 'o1');
+    await plane.addGroup('watchers', id);
+    const { claims, ...rest } = identity('ada@example.com', [], 's1');
+    expect(await refusalOf(plane.kit.signIn({ ...rest, claims: { ...claims, oid: ['o1'] } }))).toBe('forbidden');
+    const { username } = await plane.kit.signIn({ ...rest, claims: { ...claims, oid: 'o1' } });
+    await plane.send('DELETE', `Users/${id}`);
+    expect((await findAccount(plane.kit.services, username))?.spec.disabled).toBe(true);
+  });
+
+  test('does not end the last platform administrator, and says so', async () => {
+    await using plane = await start();
+    const id = await plane.addUser('ada@example.com', 's1');
+    await plane.addGroup('watchers', id);
+    const { username } = await plane.kit.signIn(identity('ada@example.com', [], 's1'));
+    const admin = await plane.kit.admin();
+    await plane.kit.call('update_user', { username, role: 'platform_admin' }, { bearer: admin });
+    const { json } = {
+      json: await plane.kit.call<{ items: { username: string; role: string }[] }>('list_users', {}, { bearer: admin }),
+    };
+    const others = json.items.filter((one) => one.role === 'platform_admin' && one.username !== username);
+    const again = await plane.kit.signIn(identity('ada@example.com', [], 's1'));
+    for (const other of others) {
+      await plane.kit.call('update_user', { username: other.username, role: 'user' }, { bearer: again.token });
+    }
+    const refused = await plane.send('DELETE', `Users/${id}`);
+    expect(refused).toMatchObject({
+      status: 409,
+      json: { detail: expect.stringContaining('last platform administrator') },
+    });
+    expect((await plane.send('GET', `Users/${id}`)).status).toBe(200);
+  });
+
+  test('adds many members of a group by as many requests at once', async () => {
+    await using plane = await start();
+    const group = await plane.addGroup('operators');
+    const ids = await Promise.all(Array.from({ length: 12 }, (_, n) => plane.addUser(`p${n}@example.com`, `s${n}`)));
+    await Promise.all(
+      ids.map((value) => plane.patch(`Groups/${group}`, { op: 'add', path: 'members', value: [{ value }] })),
+    );
+    const { json } = await plane.send('GET', `Groups/${group}`);
+    expect(json.members.map(({ value }: { value: string }) => value).sort()).toEqual(ids.toSorted());
+  });
+});
+
+describe('SCIM', () => {
+  test('keeps what it does not use, finds by a name in any case, and answers pages', async () => {
+    await using plane = await start();
+    const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+    const more = { schemas: [USER, enterprise], title: 'Boss', [enterprise]: { department: 'R&D' }, password: 'x' };
+    const id = await plane.addUser('Ada@Example.com', 's1', more);
+    await plane.addUser('bob@example.com', 's2');
+    const found = await plane.send('GET', `Users?filter=${encodeURIComponent('userName eq "ada@EXAMPLE.com"')}`);
+    expect(found.json).toMatchObject({
+      totalResults: 1,
+      Resources: [{ id, title: 'Boss', [enterprise]: { department: 'R&D' } }],
+    });
+    expect(JSON.stringify(found.json)).not.toContain('password');
+    expect(found.json.Resources[0].meta.location).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/scim\/v2\/Users\/diru_/);
+    const page = await plane.send('GET', 'Users?startIndex=2&count=1&attributes=userName');
+    expect(page.json).toMatchObject({ totalResults: 2, startIndex: 2, itemsPerPage: 1 });
+    expect(page.json.Resources).toHaveLength(1);
+  });
+
+  test.each([
+    ['no token', 'GET', 'Users', undefined, '', 401],
+    ['a wrong token', 'GET', 'Users', undefined, `${TOKEN}x`, 401],
+    ['no userName', 'POST', 'Users', { schemas: [USER] }, TOKEN, 400],
+    ['a body that is no JSON', 'POST', 'Users', '{', TOKEN, 400],
+    ['a list for a body', 'POST', 'Users', [], TOKEN, 400],
+    ['too much', 'POST', 'Users', { schemas: [USER], userName: 'x', title: 'x'.repeat(20_000) }, TOKEN, 400],
+    ['a path that is not there', 'GET', 'Devices', undefined, TOKEN, 404],
+    ['a person who is not there', 'GET', 'Users/diru_x', undefined, TOKEN, 404],
+    [
+      'a member who is not there',
+      'POST',
+      'Groups',
+      { schemas: [GROUP], displayName: 'g', members: [{ value: 'x' }] },
+      TOKEN,
+      404,
+    ],
+    ['a malformed filter', 'GET', 'Users?filter=userName%20zz', undefined, TOKEN, 400],
+    ['a method that is not there', 'PUT', 'Users', {}, TOKEN, 405],
+    ['a malformed escape', 'GET', 'Schemas/%zz', undefined, TOKEN, 400],
+  ])('refuses %s with its own error', async (_what, method, path, body, token, status) => {
+    await using plane = await start();
+    const answer = await plane.send(method, path, body, token);
+    expect(answer.status).toBe(status);
+    expect(answer.json).toMatchObject({
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
+      status: String(status),
+      detail: expect.stringMatching(/./),
+    });
+  });
+
+  test('refuses a second person of one name, and shows nobody the directory of another issuer', async () => {
+    await using plane = await start();
+    const id = await plane.addUser('ada@example.com', 's1');
+    const again = await plane.send('POST', 'Users', { schemas: [USER], userName: 'ADA@example.com' });
+    expect(again).toMatchObject({ status: 409, json: { scimType: 'uniqueness' } });
+    const other = `${TOKEN}-of-another`;
+    expect((await plane.send('GET', `Users/${id}`, undefined, other)).status).toBe(404);
+    expect((await plane.send('DELETE', `Users/${id}`, undefined, other)).status).toBe(404);
+    expect((await plane.send('GET', 'Users', undefined, other)).json.totalResults).toBe(0);
+    expect((await plane.send('POST', 'Users', { schemas: [USER], userName: 'ada@example.com' }, other)).status).toBe(
+      201,
+    );
+  });
+});
+
+const NEW = { schemas: [USER], userName: 'ada@example.com' };
+
+function leaves(value: unknown = false) {
+  return { schemas: [PATCH], Operations: [{ op: 'Replace', path: 'active', value }] };
+}

@@ -8,6 +8,8 @@ import { loadConfig } from './config.ts';
 const GRANT = { claim: 'groups', value: 'ops', workspace: 'prod', role: 'operator' };
 const CORP = { name: 'corp', issuer: 'https://id.example.com', clientId: 'mesh', grants: [GRANT] };
 
+const SCIM = { tokenVariable: 'MESH_OIDC_SCIM' };
+
 function load(oidc: unknown, { variables = {}, secret = '', signIn = {} } = {}) {
   const directory = mkdtempSync(path.join(tmpdir(), 'mesh-issuers-'));
   try {
@@ -30,6 +32,18 @@ test('the secret of a client is in the file itself, which others then cannot rea
   const set = load([{ ...CORP, clientSecretVariable: 'MESH_OIDC_CORP' }], { variables: { MESH_OIDC_CORP: 'three' } });
   expect([set.issuers[0]?.clientSecret?.reveal(), set.unknownVariables]).toEqual(['three', []]);
   expect(load([CORP]).issuers[0]?.clientSecret).toBeUndefined();
+});
+
+test('the token of a directory is in another file or in a variable', () => {
+  const secret = 'a'.repeat(32);
+  const tokens = [
+    load([{ ...CORP, scim: { tokenFile: 'DIRECTORY/secret' } }], { secret }),
+    load([{ ...CORP, scim: SCIM }], { variables: { MESH_OIDC_SCIM: secret } }),
+  ];
+  for (const { issuers, unknownVariables } of tokens) {
+    expect(issuers[0]?.scim).toMatchObject({ claim: 'sub' });
+    expect([issuers[0]?.scim?.token?.reveal(), unknownVariables]).toEqual([secret, []]);
+  }
 });
 
 test.each<[what: string, oidc: unknown, told: string]>([
@@ -62,8 +76,15 @@ test.each<[what: string, oidc: unknown, told: string]>([
     'grants.0.role: must be viewer',
   ],
   ['scopes without openid', [{ ...CORP, scopes: ['email'] }], 'app.oidc.0.scopes: must contain openid'],
+  ['a directory without a token', [{ ...CORP, scim: {} }], 'app.oidc.0.scim: must have one of tokenFile and tokenVar'],
+  ['a short token', [{ ...CORP, scim: SCIM }], 'app.oidc.0.scim: the token needs 32 characters'],
+  [
+    'a directory beside other claims',
+    [{ ...CORP, scim: SCIM, grants: [{ ...GRANT, claim: 'team' }] }],
+    'app.oidc.0: has scim, so that the directory decides: its grants have the claim groups',
+  ],
 ])('%s is refused with its key', (_what, oidc, told) => {
-  expect(() => load(oidc)).toThrow(told);
+  expect(() => load(oidc, { variables: { MESH_OIDC_SCIM: 'short' } })).toThrow(told);
 });
 
 test('passwords are not turned off where no issuer signs people in', () => {

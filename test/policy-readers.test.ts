@@ -23,6 +23,7 @@ const OTHERS = {
     ...['openings', 'sandbox-process'].map((name) => `client/sandbox/${name}.ts`),
     'cli/node-sandbox.ts',
   ],
+  'what comes in and goes out by a library': ['rest/scim/resources.ts'],
   'a policy as it is written, in a form, an intent or a part that stands': [
     'core/authority/expiry-views.ts',
     'web/src/pages/policies/',

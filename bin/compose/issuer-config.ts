@@ -11,8 +11,8 @@ import type { Directory } from '../../rest/scim/paths.ts';
 
 const MAX_GRANTS = 200;
 const MAX_SCOPES = 20;
-/** Nobody is to guess it. */
-const DIRECTORY_TOKEN = /^[\x21-\x7e]{32,}$/;
+/** Characters of the token of a directory: nobody is to guess it. */
+const MIN_TOKEN = 32;
 /** Characters. */
 const MAX_SECRET = 4_096;
 
@@ -128,8 +128,10 @@ export function withClientSecrets(
     const read = (place: SecretPlace, keys: string) => secretAt(place, `${where}.${keys}`, variables, problems);
     const clientSecret = read({ file: clientSecretFile, variable: clientSecretVariable }, 'clientSecret');
     const token = scim && read({ file: scim.tokenFile, variable: scim.tokenVariable }, 'scim.token');
-    if (token && !DIRECTORY_TOKEN.test(token.reveal())) {
-      problems.push(`${where}.scim: the token needs 32 characters and no space, such as those of openssl rand -hex 32`);
+    if (token && (token.reveal().length < MIN_TOKEN || token.reveal().includes(' '))) {
+      problems.push(
+        `${where}.scim: the token needs ${MIN_TOKEN} characters and no space, such as those of openssl rand -hex 32`,
+      );
     }
     return { ...one, ...(clientSecret && { clientSecret }), ...(token && { scim: { ...scim, token } }) };
   });

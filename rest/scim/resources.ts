@@ -340,7 +340,7 @@ function groupJson({ uid, createdAt, spec }: DirectoryGroup, members: readonly D
 /** Takes what some clients write otherwise than the standard: booleans as texts, and the schema of a part. */
 function asStandard(value: unknown, key = ''): Json {
   const isBoolean = key === 'active' || key === 'primary';
-  if (typeof value === 'string' && isBoolean && /^(?:true|false)$/i.test(value)) {
+  if (typeof value === 'string' && isBoolean && ['true', 'false'].includes(value.toLowerCase())) {
     return (value.toLowerCase() === 'true') as unknown as Json;
   }
   if (Array.isArray(value)) return value.map((one) => asStandard(one, key)) as unknown as Json;

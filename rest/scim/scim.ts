@@ -8,6 +8,7 @@ import { logFailure } from '../../core/call/log-failure.ts';
 import type { DirectoryCall } from '../../core/identity/directory.ts';
 import { issuerActor } from '../../core/identity/issuer-sessions.ts';
 import { readFields } from '../body.ts';
+import { bearerOf } from '../credential.ts';
 import { SCIM_PATH, type ScimOptions } from './paths.ts';
 import { describe, type Json, patch, readList, readOne, remove, write } from './resources.ts';
 
@@ -32,7 +33,7 @@ interface Answer {
 export function buildScim({ services, log, directories }: ScimOptions): RequestHandler {
   /** @throws MeshError `unauthenticated` */
   function callOf(request: Request, requestId: string): DirectoryCall {
-    const [, shown = ''] = /^Bearer +([\x21-\x7e]{1,4096})$/i.exec(request.headers.authorization ?? '') ?? [];
+    const shown = bearerOf(request.headers.authorization) ?? '';
     const directory = directories.find(({ token }) => equalSecrets(token.reveal(), shown));
     if (!directory)
       throw new MeshError('unauthenticated', 'Send the token of a directory: Authorization: Bearer TOKEN.');

@@ -25,7 +25,10 @@ export function endWithToken(
   response.once('close', () => clearTimeout(timer));
 }
 
-/** Returns whom a stream lasts as long as: a client of OAuth renews its token meanwhile, so its streams end with the grant. */
+/**
+ * Returns whom a stream lasts as long as: a client of OAuth renews its token meanwhile, so its streams end with the grant. Of a
+ * grant at another authorization server the tokens alone tell that it stands, so they end with the token.
+ */
 export async function lastingCaller(caller: Caller): Promise<Caller> {
   return (caller.audience === undefined ? undefined : await caller.again?.()) ?? caller;
 }

@@ -17,6 +17,8 @@ import type { SharedState } from '../core/base/shared.ts';
 import { buildAccessWatch, goElsewhere } from '../core/call/access-watch.ts';
 import { logFailure } from '../core/call/log-failure.ts';
 import { awaitCommits } from '../core/call/resolve-workspace.ts';
+import { NotAdmitted } from '../core/identity/issued-access.ts';
+import { offeredScopes } from '../core/model/authorization-server.ts';
 import { addressesOf, isOwnResource, OFFERED_OAUTH_SCOPES } from '../core/model/oauth.ts';
 import { accepts } from '../rest/accept.ts';
 import { codeOfUnread, readMessage } from './body.ts';
@@ -62,6 +64,9 @@ const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
 export function buildMcp(options: McpHttpOptions): McpEndpoint {
   const { log, hosts = new Set(), sessions: limits = {}, shared, maxSubscriptions = MAX_SUBSCRIPTIONS } = options;
   const { clock, store, settings } = options.gate.services;
+  const { authorizationServer } = settings;
+  /** Scopes that a client is told to ask for. */
+  const offered = authorizationServer ? offeredScopes(authorizationServer) : OFFERED_OAUTH_SCOPES;
   const isForMcp = (audience: string) => isOwnResource(audience, settings);
   /** Tokens of OAuth clients count here, and nowhere else. */
   const gate: McpOptions['gate'] = {
@@ -142,7 +147,10 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
       if (leaving && session.calls === 0) sessions.leave(session, leaving);
     });
     if (!isCall) {
-      endWithToken(response, await lastingCaller(principal.caller), clock, (reason) => sessions.end(session, reason));
+      const lasting = await lastingCaller(principal.caller);
+      // A client of OAuth opens another stream of the session with its next token.
+      const isRenewed = lasting.audience !== undefined;
+      endWithToken(response, lasting, clock, (reason) => (isRenewed ? response.end() : sessions.end(session, reason)));
     }
     // As when a control plane begins to stop at this moment.
     if (!(await sessions.handle(session, request, response, body)))
@@ -200,7 +208,8 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
         return;
       }
       const body = request.method === 'POST' ? await readMessage(request) : undefined;
-      const missing = missingScope(principal, body, scopeOfTool);
+      // Another authorization server knows no scopes of tools: there the tool answers.
+      const missing = authorizationServer ? undefined : missingScope(principal, body, scopeOfTool);
       if (missing) throw missing;
       const types = typesOf(request, body);
       if (types.length > 0 && !types.some((type) => accepts(request.headers.accept, type))) {
@@ -223,10 +232,16 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
       const { resourceMetadata } = addressesOf(request, settings) ?? {};
       sendChallenge(response, problem, { resourceMetadata, scopes, error: why });
     };
-    if (error instanceof MeshError && error.code === 'unauthenticated') {
+    if (error instanceof NotAdmitted || (error instanceof MeshError && error.code === 'unauthenticated')) {
       const call = { raw: {}, bearer: undefined, workspaceHints: [], face: 'mcp' as const, origin, requestId };
       gate.refused('mcp', error, { ...call, signal: AbortSignal.timeout(1_000) }, ANONYMOUS);
-      challenge(OFFERED_OAUTH_SCOPES, request.headers.authorization ? 'invalid_token' : undefined);
+    }
+    if (error instanceof NotAdmitted && error.isOfScopes) {
+      challenge(offered, 'insufficient_scope');
+      return;
+    }
+    if (error instanceof MeshError && error.code === 'unauthenticated') {
+      challenge(offered, request.headers.authorization ? 'invalid_token' : undefined);
       return;
     }
     if (error instanceof MissingScope) {

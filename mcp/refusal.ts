@@ -33,7 +33,8 @@ export function sendChallenge(response: ServerResponse, problem: Problem, challe
   const { resourceMetadata, scopes, error } = challenge;
   const parameters = {
     realm: 'mesh',
-    ...(resourceMetadata !== undefined && { resource_metadata: resourceMetadata, scope: scopes.join(' ') }),
+    ...(resourceMetadata !== undefined && { resource_metadata: resourceMetadata }),
+    ...(resourceMetadata !== undefined && scopes.length > 0 && { scope: scopes.join(' ') }),
     ...(error && { error, error_description: problem.detail.replaceAll(/[^\x20-\x7e]|["\\]/g, "'") }),
   };
   const header = Object.entries(parameters).map(([name, value]) => `${name}="${value}"`);

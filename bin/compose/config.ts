@@ -12,18 +12,17 @@ import { USERNAME_PATTERN, USERNAME_RULE } from '../../core/identity/accounts.ts
 import { PASSWORD_LENGTH } from '../../core/identity/passwords.ts';
 import { MAIN_RELAY } from '../../core/model/graph.ts';
 import { SIGN_IN_DEFAULTS, type SignInRules } from '../../core/model/sign-in-rules.ts';
-import { isAllowEntry } from '../../core/webhooks/target.ts';
 import { LLM_MODES } from '../../llm/model/openai/dialect.ts';
 import { type HostPort, parseHostPort } from '../../net/host-port.ts';
 import { parseRelayAddress } from '../../net/relay/address.ts';
 import { RELAY_LIMITS } from '../../net/relay/limits.ts';
 import { PLATFORM_CHOICES } from '../../platform/choice.ts';
-import { REGISTRATIONS } from '../../rest/oauth/client-ids.ts';
 import { closeToOthers } from '../../storage/file-mode.ts';
 import { STORE_URL } from '../../storage/open.ts';
 import { parseYaml } from '../../tools/yaml.ts';
 import { BUS_FILES, busProblems, busVariables } from './bus-environment.ts';
 import { type ConfiguredIssuer, issuersSchema, withClientSecrets } from './issuer-config.ts';
+import { allowEntry, missingForIssuer, oauthSchema } from './oauth-config.ts';
 import { unknownVariable } from './unknown-variable.ts';
 
 const listen = z.string().transform((text, context): HostPort => {
@@ -69,10 +68,6 @@ const duration = z.string().transform((text, context): number => {
   context.addIssue({ code: 'custom', message: 'must be a duration such as 10m or 24h' });
   return z.NEVER;
 });
-
-const allowEntry = z
-  .string()
-  .refine(isAllowEntry, { error: 'must be host names, addresses or CIDRs such as hooks.internal or 10.1.0.0/16' });
 
 /** Every environment variable, its meaning and its default (docs/configuration.md). */
 export const environment = z.object({
@@ -297,14 +292,7 @@ export const file = z.strictObject({
       stun: z.array(address).max(MAX_LISTED).default([]),
       /** Backups that the control plane makes by itself (docs/reliability.md#backups). */
       backups: backups.prefault({}),
-      /** OAuth clients that people let in, by who may register them (docs/oauth.md). */
-      oauth: z
-        .strictObject({
-          registration: z.enum(REGISTRATIONS, { error: 'must be anyone, local or nobody' }).default('anyone'),
-          /** Hosts, addresses and CIDRs that are not on the internet and metadata of clients is fetched from all the same. */
-          allow: z.array(allowEntry).default([]),
-        })
-        .prefault({}),
+      oauth: oauthSchema.prefault({}),
       webhooks: z
         .strictObject({
           /** Hosts, addresses and CIDRs that are not on the internet and webhooks may be sent to all the same. */
@@ -315,6 +303,10 @@ export const file = z.strictObject({
     .refine(({ signIn, oidc }) => signIn.onlyLocalAccount === undefined || oidc.length > 0, {
       path: ['signIn', 'onlyLocalAccount'],
       error: 'needs an issuer in app.oidc: nobody else could sign in',
+    })
+    .superRefine((app, context) => {
+      const message = missingForIssuer(app);
+      if (message !== undefined) context.addIssue({ code: 'custom', path: ['oauth', 'issuer'], message });
     })
     .prefault({}),
 });

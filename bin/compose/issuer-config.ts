@@ -9,17 +9,22 @@ import { GROUPS_CLAIM, type IssuerRules, MAX_ISSUERS } from '../../core/model/is
 import type { IssuerSettings } from '../../rest/oidc/issuers.ts';
 import type { Directory } from '../../rest/scim/paths.ts';
 
-const MAX_GRANTS = 200;
+export const MAX_GRANTS = 200;
 const MAX_SCOPES = 20;
 /** Characters of the token of a directory: nobody is to guess it. */
 const MIN_TOKEN = 32;
 /** Characters. */
 const MAX_SECRET = 4_096;
 
-const grant = z.strictObject({
+/** A claim, and the workspace that it is about. */
+export const claimFields = {
   claim: lineOfText(TEXT_LIMITS.title).min(1),
   value: lineOfText(TEXT_LIMITS.hostname).min(1),
   workspace: lineOfText(TEXT_LIMITS.name).min(1),
+};
+
+const grant = z.strictObject({
+  ...claimFields,
   role: z.enum(WORKSPACE_ROLES, { error: `must be ${WORKSPACE_ROLES.join(', ')}` }),
 });
 

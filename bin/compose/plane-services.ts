@@ -14,6 +14,7 @@ import { addressSettings, busForNodes } from './configured-addresses.ts';
 import type { Disk } from './disk.ts';
 import { issuerRules, issuerSettings } from './issuer-config.ts';
 import { networkMetrics } from './network-metrics.ts';
+import { authorizationServerOf } from './oauth-config.ts';
 import type { Parts } from './parts.ts';
 import { leadershipMetrics } from './plane-metrics.ts';
 import { buildNarrator, buildPlanner } from './planner.ts';
@@ -102,6 +103,7 @@ function settingsOf(config: Config, logKeySince: number, sharesStore: boolean): 
     planTtlMs: app.planTtl,
     signIn: app.signIn,
     issuers: issuerRules(app.oidc),
+    authorizationServer: authorizationServerOf(app.oauth),
     webhookAllow: env.MESH_WEBHOOK_ALLOW ?? app.webhooks.allow,
   };
 }

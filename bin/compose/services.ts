@@ -13,6 +13,7 @@ import type { Computation, ComputationRequest } from '../../core/compute/computa
 import type { RemoteCompute } from '../../core/compute/compute.ts';
 import { buildLoginLimits } from '../../core/identity/login-limits.ts';
 import type { Planner } from '../../core/intent/plan/planner.ts';
+import type { AccessTokenVerifier } from '../../core/model/authorization-server.ts';
 import { CallTrace } from '../../core/model/call-trace.ts';
 import type { IssuerClient } from '../../core/model/issuers.ts';
 import { KeyAllowance } from '../../core/model/key-allowance.ts';
@@ -36,6 +37,7 @@ import { nodeJwt } from '../../net/bus/claims.ts';
 import { nodeKeyOf } from '../../net/bus/node-key.ts';
 import { formatRelayAddress, parseRelayAddress } from '../../net/relay/address.ts';
 import { mintCredential, relayKeysOf, workspaceTagOf } from '../../net/relay/credential.ts';
+import { buildAccessTokenVerifier } from '../../plane/workloads/access-tokens.ts';
 import { buildWorkloadVerifier } from '../../plane/workloads/verifier.ts';
 import { issuersOnDemand } from '../../rest/oidc/on-demand.ts';
 import { passkeysOnDemand } from '../../rest/passkeys/on-demand.ts';
@@ -63,6 +65,8 @@ export interface ServiceParts {
   readonly compute?: RemoteCompute | undefined;
   /** Verifies OIDC tokens of workloads; without it by the keys of their issuers. */
   readonly workloads?: WorkloadVerifier;
+  /** Verifies access tokens of another authorization server; without it by the keys that it publishes. */
+  readonly accessTokens?: AccessTokenVerifier | undefined;
   /** The keys with which nodes are admitted to an external bus. */
   readonly busKeys?: BusKeys | undefined;
   /** The protocol with issuers of the settings; without it there are none. */
@@ -75,6 +79,7 @@ export function buildServices({
   busKeys,
   isDiskFull,
   workloads,
+  accessTokens,
   issuers,
   store: base,
   ...rest
@@ -97,6 +102,7 @@ export function buildServices({
     logins: buildLoginLimits({ ...parts, rules: parts.settings.signIn }),
     yaml: buildYaml(),
     workloads: workloads ?? buildWorkloadVerifier(parts),
+    accessTokens: accessTokens ?? buildAccessTokenVerifier(parts),
     nodeAccess: buildNodeAccess(parts, busKeys),
     nextTurn: () => nextTurn(),
     oauthRequests: buildOAuthRequests(parts),

@@ -167,6 +167,7 @@ export const RECORD_FIELDS: { readonly [K in Kind]: RecordFields<K> | 'nothing' 
       factorEpoch: 'nothing',
       issued: 'identifies',
       grantEpoch: 'nothing',
+      signedOutAt: 'nothing',
     },
     status: {},
   },

@@ -4,6 +4,7 @@ import { buildWorkspaceDirectory } from '../identity/workspace-directory.ts';
 import type { Services } from '../workflow/services.ts';
 import { servicesFor } from '../write/pipeline.ts';
 import type { Gate } from './invoke.ts';
+import { buildLetClientIn } from './let-client-in.ts';
 import { buildRefusalLog } from './refusals.ts';
 import type { Standstill } from './standstill.ts';
 import { beginTrace } from './traced-call.ts';
@@ -20,7 +21,7 @@ export interface ServiceGate extends Gate<Services> {
 /** @param standstill where writes of a process that stood still are refused */
 export function buildGate(services: Services, standstill?: Standstill): ServiceGate {
   const directory = buildWorkspaceDirectory(services);
-  const authenticator = buildAuthenticator(services, directory);
+  const authenticator = buildAuthenticator(services, directory, buildLetClientIn(services));
   const refusals = buildRefusalLog(services, directory);
   return {
     services,

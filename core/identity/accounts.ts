@@ -47,6 +47,8 @@ export interface AccountSpec {
   readonly factorEpoch?: number;
   /** Grants to OAuth clients carry it: raising it ends those made before. */
   readonly grantEpoch?: number;
+  /** When it signed out everywhere last, milliseconds: access tokens that another authorization server issued before do not count. */
+  readonly signedOutAt?: number;
 }
 
 /** An account belongs to one subject of one issuer, whatever address the issuer names. */

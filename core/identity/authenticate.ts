@@ -3,16 +3,18 @@ import type { Caller } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { hasEnded } from '../base/time.ts';
 import { parseToken, withoutAddress } from '../model/token.ts';
-import { expiredToken, unknownToken } from '../model/token-record.ts';
-import type { NetworkServices } from '../state/services.ts';
+import { expiredToken } from '../model/token-record.ts';
 import { buildCredentialCache, type Verification } from './credential-cache.ts';
+import { type IssuedServices, type LetClientIn, verifyIssuedAccess } from './issued-access.ts';
 import { verifySession } from './session-caller.ts';
 import { buildSessionUse } from './session-use.ts';
-import { grantCaller, verifyToken } from './token-caller.ts';
+import { verifyToken } from './token-caller.ts';
 import type { WorkspaceDirectory } from './workspace-directory.ts';
 
-/** Longer than any token that was ever issued. */
+/** Longer than any token that this installation issues. */
 const MAX_BEARER_LENGTH = 1_024;
+/** Access tokens of another authorization server have as many claims as it likes. */
+const MAX_ISSUED_LENGTH = 8_192;
 
 export interface AuthenticationOptions {
   /** False to check a session again after its request, which is no use of it. */
@@ -40,26 +42,34 @@ export interface Authenticator {
  * or its time is over, so that a request costs one hash and one look-up.
  */
 export function buildAuthenticator(
-  services: Pick<NetworkServices, 'store' | 'clock' | 'keys' | 'settings'>,
+  services: IssuedServices,
   directory: WorkspaceDirectory,
+  letIn: LetClientIn,
 ): Authenticator {
-  const { store, clock } = services;
+  const { store, clock, accessTokens } = services;
   const cache = buildCredentialCache(store);
   const uses = buildSessionUse(services);
+  const maxLength = accessTokens ? MAX_ISSUED_LENGTH : MAX_BEARER_LENGTH;
 
-  function verify(bearer: string): Promise<Verification> {
+  function verify(
+    bearer: string,
+    origin: string,
+    { isUse = true, accepts }: AuthenticationOptions,
+  ): Promise<Verification> {
     const form = parseToken(bearer);
-    return form
-      ? verifyToken(services, directory, bearer, form.kind)
-      : verifySession(services, directory, bearer, uses);
+    if (form) return verifyToken(services, directory, bearer, form.kind);
+    if (!accessTokens?.isOf(bearer)) return verifySession(services, directory, bearer, uses);
+    // Elsewhere it makes nothing either.
+    if (!accepts) throw new MeshError('unauthenticated', 'This access token counts at /mcp alone: send it there.');
+    return verifyIssuedAccess(services, directory, { bearer, origin, letIn: isUse ? letIn : undefined });
   }
 
   async function authenticate(given: string, origin: string, options: AuthenticationOptions = {}): Promise<Caller> {
     const { isUse = true, accepts = () => false } = options;
-    if (given.length > MAX_BEARER_LENGTH) throw unknownToken();
+    if (given.length > maxLength) throw tooLong(maxLength);
     const bearer = withoutAddress(given);
     const key = keyOf(bearer);
-    const caller = cache.get(key) ?? (await cache.load(key, () => verify(bearer)));
+    const caller = cache.get(key) ?? (await cache.load(key, () => verify(bearer, origin, options)));
     if (hasEnded(caller, clock.now())) {
       cache.forget(key);
       throw expiredToken();
@@ -69,23 +79,25 @@ export function buildAuthenticator(
     }
     if (isSession(caller) && !uses.goesOn(caller.tokenId, isUse)) {
       // A session that was evicted, or used elsewhere, is verified again, which makes it known again; an idle one is refused.
-      await verify(bearer);
+      await verify(bearer, origin, options);
       uses.goesOn(caller.tokenId, isUse);
     }
-    const [workspace = ''] = caller.workspaces;
-    const again =
-      caller.audience === undefined
-        ? () => authenticate(bearer, origin, { isUse: false })
-        : () => grantCaller(services, workspace, caller.tokenId);
-    return { ...caller, again };
+    return { again: () => authenticate(bearer, origin, { isUse: false }), ...caller };
   }
 
   return {
     authenticate,
-    known: (bearer) => (bearer.length > MAX_BEARER_LENGTH ? undefined : cache.get(keyOf(withoutAddress(bearer)))),
+    known: (bearer) => (bearer.length > maxLength ? undefined : cache.get(keyOf(withoutAddress(bearer)))),
     flushSessions: uses.flush,
     close: cache.close,
   };
+}
+
+function tooLong(most: number): MeshError {
+  return new MeshError(
+    'unauthenticated',
+    `This token is longer than any that counts here: ${most} characters at most.`,
+  );
 }
 
 function isSession({ kind, interactive }: Caller): boolean {

@@ -71,10 +71,12 @@ export async function signedInAgents(
 ): Promise<ReadonlySet<string> | undefined> {
   if (!agents.some(({ status }) => status.client)) return undefined;
   const { items } = await store.list(workspace, 'Token');
+  // Another authorization server alone knows whether its clients are.
+  const elsewhere = agents.flatMap(({ uid, status }) => (status.client?.issuer === undefined ? [] : [uid]));
   const owners = items.map(async ({ spec: { kind, oauth, owner } }) =>
     kind === 'oat' && oauth && owner !== undefined && (await isOfEpoch({ store }, oauth)) ? [owner] : [],
   );
-  return new Set((await Promise.all(owners)).flat());
+  return new Set([...elsewhere, ...(await Promise.all(owners)).flat()]);
 }
 
 /** Ends one grant of the caller: its tokens are refused from the commit on. @throws MeshError `not_found` */
@@ -107,7 +109,8 @@ export async function signOutEverywhere(
   if (!account) throw new MeshError('unauthenticated', 'This account was removed.');
   const ended = { sessions: (await liveSessions(services, id)).length, grants: (await ownGrants(context)).length };
   const { factorEpoch = 0, grantEpoch = 0 } = account.spec;
-  const spec = { ...account.spec, factorEpoch: factorEpoch + 1, grantEpoch: grantEpoch + 1 };
+  const epochs = { factorEpoch: factorEpoch + 1, grantEpoch: grantEpoch + 1, signedOutAt: services.clock.now() };
+  const spec = { ...account.spec, ...epochs };
   const event = { type: 'logout', actor: subject, result: 'ok', origin: plainAddress(origin), detail: ended } as const;
   await services.store.commit(
     SYSTEM_WORKSPACE,

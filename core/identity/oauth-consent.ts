@@ -9,6 +9,7 @@ import { requireSession } from '../base/require-session.ts';
 import type { Scope } from '../base/scope.ts';
 import { TEXT_LIMITS } from '../base/text.ts';
 import { parseInstant } from '../base/time.ts';
+import type { GrantedAgent } from '../model/authorization-server.ts';
 import { lookUp } from '../model/find.ts';
 import { agentClientKey, DEFAULT_OAUTH_SCOPES, type OAuthClient, type OAuthGrant } from '../model/oauth.ts';
 import type { OAuthRequest } from '../model/oauth-requests.ts';
@@ -57,20 +58,20 @@ export async function allowClient(
   if (request.decision) throw decidedRequest();
   const scopes = grantedScopes(request, consent);
   await services.oauthRequests.keep(id, services.clock.now() + KEPT_MS);
-  const { client, resource } = request;
+  const { client, resource, issuer } = request;
   const key = agentClientKey(client.id, resource);
   const existing = await agentOfClient(context, key);
-  const { ttl, policyPreset = 'inherit', reach = [] }: Partial<AgentSpec> = existing?.spec ?? {};
-  const settled = {
-    ttl: consent.ttl ?? ttl,
-    policyPreset: consent.policyPreset ?? policyPreset,
-    reach: consent.reach ?? reach,
-    scopes,
-    tokenUses: JOIN_USES,
-  };
+  const settled = settledFor(existing, { ...consent, scopes });
+  const shown = { key, name: client.name, host: client.host, resource, ...(issuer !== undefined && { issuer }) };
   const { ops, uid, name } = existing
     ? { ops: await changed(context, existing, settled), uid: existing.uid, name: existing.name }
-    : await made(context, client, { key, name: client.name, host: client.host, resource }, settled);
+    : await made(context, client, shown, settled);
+  if (issuer !== undefined) {
+    const reason = `let the client ${client.name} of ${issuer} act as the agent ${name}, as app.oauth.grants says`;
+    if (ops.length > 0) await services.store.commit(workspace, ops, commitContext(context, reason));
+    await services.oauthRequests.remove(id);
+    return { agent: name };
+  }
   const { grantEpoch } = (await accountById(services, caller.id))?.spec ?? {};
   const grant: OAuthGrant = {
     id: newGrantId(),
@@ -125,6 +126,27 @@ export async function agentOfClient(
     if (agent.status.client?.key === key && agent.spec.person?.id === caller.id && isLive(agent, now)) return agent;
   }
   return undefined;
+}
+
+/** Returns true if an agent has just what a consent gives. */
+export async function isGranted(call: AgentCall, agent: AgentRecord, consent: GrantedAgent): Promise<boolean> {
+  const { spec } = await rootSpec(call, settledFor(agent, consent));
+  return sameValue(authorityOf(agent.spec), authorityOf(spec));
+}
+
+/** Returns what a consent gives an agent, with what it leaves out as the agent has it. */
+function settledFor(
+  existing: AgentRecord | undefined,
+  { scopes, ...consent }: Consent & { readonly scopes: readonly Scope[] },
+): Omit<RootAgentRequest, 'name'> {
+  const { ttl, policyPreset = 'inherit', reach = [] }: Partial<AgentSpec> = existing?.spec ?? {};
+  return {
+    ttl: consent.ttl ?? ttl,
+    policyPreset: consent.policyPreset ?? policyPreset,
+    reach: consent.reach ?? reach,
+    scopes,
+    tokenUses: JOIN_USES,
+  };
 }
 
 /** The browser that decided gets the key, and no other: a request that somebody else began does not go on with it. */

@@ -2,6 +2,7 @@ import type { Caller } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { ROLE_SCOPES, type Scope } from '../base/scope.ts';
 import { parseInstant } from '../base/time.ts';
+import type { IssuedAccess } from '../model/authorization-server.ts';
 import type { AgentRecord, PeerRecord } from '../model/resources.ts';
 import { type TokenKind, tokenKey } from '../model/token.ts';
 import { type TokenRecord, unknownToken } from '../model/token-record.ts';
@@ -79,7 +80,12 @@ async function accountCaller(services: Reads, token: TokenRecord): Promise<Verif
   };
 }
 
-async function agentCaller(services: Reads, token: TokenRecord): Promise<Verification> {
+/** The part of a token's record that tells whose it is. */
+type OwnedToken = Pick<TokenRecord, 'workspace' | 'uid'> & {
+  readonly spec: Pick<TokenRecord['spec'], 'owner' | 'expiresAt'>;
+};
+
+async function agentCaller(services: Reads, token: OwnedToken): Promise<Verification> {
   const { workspace } = token;
   const standing = await agentRights(services, workspace, token.spec.owner);
   const [agent] = standing?.line ?? [];
@@ -125,11 +131,45 @@ async function oauthCaller(services: Reads, token: TokenRecord): Promise<Verific
   const { oauth } = token.spec;
   if (!oauth?.access || !(await isOfEpoch(services, oauth))) throw unknownToken();
   const { caller, restsOn } = await agentCaller(services, token);
-  const expiresAt = Math.min(oauth.access.expiresAt, caller.expiresAt ?? Number.POSITIVE_INFINITY);
+  const again = () => grantCaller(services, token.workspace, token.uid);
   return {
-    caller: { ...caller, audience: oauth.resource, expiresAt },
+    caller: { ...caller, audience: oauth.resource, expiresAt: earlier(oauth.access, caller), again },
     restsOn: [...restsOn, `Account:${oauth.account}`],
   };
+}
+
+interface IssuedAgent {
+  readonly workspace: string;
+  /** Uid of the agent. */
+  readonly agent: string;
+  readonly access: Pick<IssuedAccess, 'resource' | 'issuedAt' | 'expiresAt'>;
+}
+
+/**
+ * The agent of a client of another authorization server, at one address and no longer than its access token counts. Sessions
+ * belong to the agent, for tokens come and go.
+ *
+ * @throws MeshError `unauthenticated`
+ */
+export async function issuedCaller(services: Reads, issued: IssuedAgent): Promise<Verification> {
+  const { workspace, agent, access } = issued;
+  const { caller, restsOn } = await agentCaller(services, { workspace, uid: agent, spec: { owner: agent } });
+  const { signedOutAt = 0 } = (caller.person && (await accountById(services, caller.person))?.spec) || {};
+  if (access.issuedAt < signedOutAt) {
+    throw new MeshError(
+      'unauthenticated',
+      'Its person signed out everywhere since this token was issued: sign in again.',
+    );
+  }
+  const again = async () => (await issuedCaller(services, issued)).caller;
+  return {
+    caller: { ...caller, audience: access.resource, expiresAt: earlier(access, caller), again },
+    restsOn,
+  };
+}
+
+function earlier({ expiresAt }: { readonly expiresAt: number }, caller: Pick<Caller, 'expiresAt'>): number {
+  return Math.min(expiresAt, caller.expiresAt ?? Number.POSITIVE_INFINITY);
 }
 
 /** Tells whether the device of an agent was revoked, so that the agent does nothing until a person lets the device in again. */
@@ -147,7 +187,7 @@ async function peerOf({ store }: Reads, { workspace, status }: AgentRecord): Pro
 }
 
 /** Returns the error for an agent that may not act. While its peer awaits approval, the error says so. */
-async function inactiveAgent({ store }: Reads, { workspace, spec }: TokenRecord): Promise<MeshError> {
+async function inactiveAgent({ store }: Reads, { workspace, spec }: OwnedToken): Promise<MeshError> {
   const agent = await store.getById(workspace, 'AgentIdentity', spec.owner);
   if (agent?.status.phase !== 'Pending') return unknownToken();
   return new MeshError('peer_pending', 'The peer of this agent waits for approval: its token works once it is let in.');
@@ -186,7 +226,7 @@ async function enrolmentCaller(_services: Reads, token: TokenRecord): Promise<Ve
 }
 
 function inOneWorkspace(
-  { workspace, uid }: TokenRecord,
+  { workspace, uid }: OwnedToken,
   scopes: ReadonlySet<Scope>,
   expiresAt: number | undefined,
 ): Omit<Caller, 'kind' | 'subject' | 'id' | 'name'> {

@@ -17,6 +17,7 @@ const waitingRequest = z.object({
   origin: z.string().optional(),
   resource: z.string(),
   scopes: z.array(z.enum(SCOPES)),
+  issuer: z.string().optional(),
   /** Where the authorization server goes on. */
   returnTo: z.string().optional(),
   /** State of the authorization server. */
@@ -35,6 +36,8 @@ export interface OAuthRequest {
   readonly origin?: string | undefined;
   readonly resource: string;
   readonly scopes: readonly Scope[];
+  /** Another authorization server that lets the client in: it gets no grant here. */
+  readonly issuer?: string | undefined;
   readonly returnTo?: string | undefined;
   readonly payload: Readonly<Record<string, unknown>>;
   readonly decision?: OAuthDecision | undefined;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isLoopback } from '../base/loopback.ts';
 import { NEVER_DELEGATED, PERSON_ONLY_SCOPES, SCOPES, type Scope } from '../base/scope.ts';
+import type { AuthorizationServer } from './authorization-server.ts';
 
 /** Scopes that an OAuth client can ask for: none by which anything is approved, nor any that an agent cannot pass on. */
 export const OAUTH_SCOPES: readonly Scope[] = SCOPES.filter(
@@ -80,11 +81,18 @@ export interface OAuthAddresses {
 
 interface PublicAddresses {
   readonly publicUrls?: readonly string[] | undefined;
+  readonly authorizationServer?: Pick<AuthorizationServer, 'issuer'> | undefined;
+}
+
+/** Returns the MCP endpoint under each of `app.publicUrls`. */
+export function publicResources({ publicUrls = [] }: PublicAddresses): readonly string[] {
+  return publicUrls.map((url) => `${new URL(url).origin}${MCP_PATH}`);
 }
 
 /**
  * Returns the addresses of OAuth for who asked under a host: one of `app.publicUrls`, exactly as it is written there, or the
- * loopback. Undefined for any other, where no client could be told an address that holds.
+ * loopback. Undefined for any other, where no client could be told an address that holds; for the loopback too where another
+ * authorization server issues tokens, for on each machine that is another program.
  *
  * @param host the header of the request
  * @param isSecure whether the request came over TLS
@@ -92,14 +100,15 @@ interface PublicAddresses {
 export function oauthAddresses(
   host: string | undefined,
   isSecure: boolean,
-  { publicUrls = [] }: PublicAddresses,
+  { publicUrls = [], authorizationServer }: PublicAddresses,
 ): OAuthAddresses | undefined {
   const asked = host?.toLowerCase();
   const origins = publicUrls.map((url) => new URL(url).origin);
-  const origin = origins.find((one) => new URL(one).host === asked) ?? loopbackOrigin(asked, isSecure);
+  const listed = origins.find((one) => new URL(one).host === asked);
+  const origin = listed ?? (authorizationServer ? undefined : loopbackOrigin(asked, isSecure));
   if (origin === undefined) return undefined;
   return {
-    issuer: origins[0] ?? origin,
+    issuer: authorizationServer?.issuer ?? origins[0] ?? origin,
     resource: `${origin}${MCP_PATH}`,
     resourceMetadata: `${origin}${RESOURCE_METADATA_PATH}${MCP_PATH}`,
   };

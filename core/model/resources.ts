@@ -124,6 +124,8 @@ export interface AgentClient {
   readonly host: string;
   /** The address of the MCP endpoint. */
   readonly resource: string;
+  /** Identifier of the authorization server that vouches for it; absent for the own one. */
+  readonly issuer?: string;
 }
 
 export interface PresenceSpec {

@@ -3,6 +3,7 @@ import type { Edition } from '../base/edition.ts';
 import type { Clock, Log, Store, Yaml } from '../base/ports.ts';
 import type { Secret } from '../base/secret.ts';
 import type { SharedState } from '../base/shared.ts';
+import type { AccessTokenVerifier, AuthorizationServer } from './authorization-server.ts';
 import type { Calls } from './call-trace.ts';
 import type { GraphRelay, RelayGrant } from './graph.ts';
 import type { IssuerRules } from './issuers.ts';
@@ -38,6 +39,8 @@ export interface BaseServices {
   readonly logins: LoginLimits;
   readonly yaml: Yaml;
   readonly workloads: WorkloadVerifier;
+  /** Present where another authorization server issues the access tokens of /mcp. */
+  readonly accessTokens?: AccessTokenVerifier | undefined;
   readonly nodeAccess: NodeAccess;
   /** Resolves once other work of this process had its turn: long work is done in pieces between which it waits for this. */
   nextTurn(): Promise<void>;
@@ -125,6 +128,8 @@ export interface Settings {
   readonly signIn: SignInRules;
   /** Issuers that sign people in; none unless set. */
   readonly issuers?: readonly IssuerRules[];
+  /** Absent for the own authorization server. */
+  readonly authorizationServer?: AuthorizationServer | undefined;
   /** Hosts, addresses and CIDRs of a local network that webhooks may be sent to. */
   readonly webhookAllow: readonly string[];
 }

@@ -43,7 +43,7 @@ export class IssuerKeys {
    * Returns the keys of an issuer. Those that are kept go on to count while it is away.
    *
    * @param isUnknown true where the keys that are kept have none for a token, which then waits for the issuer alone
-   * @throws MeshError `unavailable` where the issuer does not answer as one does
+   * @throws MeshError `unavailable` where the issuer does not answer as one does, and may have the key
    */
   async of(issuer: string, isUnknown = false): Promise<JWTVerifyGetKey> {
     const kept = this.#kept.get(issuer);
@@ -52,8 +52,8 @@ export class IssuerKeys {
     try {
       return await (asked && this.#now() - asked.at < AGAIN_MS ? asked.keys : this.#askAnew(issuer));
     } catch (error) {
-      if (kept) return kept.keys;
-      throw error;
+      if (!kept || isUnknown) throw error;
+      return kept.keys;
     }
   }
 

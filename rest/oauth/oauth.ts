@@ -4,6 +4,7 @@ import { MeshError } from '../../core/base/errors.ts';
 import { isLoopback } from '../../core/base/loopback.ts';
 import { originOf } from '../../core/base/origin.ts';
 import type { FetchDocument, Log } from '../../core/base/ports.ts';
+import { offeredScopes } from '../../core/model/authorization-server.ts';
 import {
   addressesOf,
   MCP_PATH,
@@ -112,7 +113,11 @@ export function buildOAuth({ services, log, registration, fetchDocument }: OAuth
     const { path } = request;
     const addresses = addressesOf(request, settings);
     if (!addresses) throw noAddress();
-    if (path.startsWith(RESOURCE_METADATA_PATH)) return sendResourceMetadata(request, response, addresses);
+    if (path.startsWith(RESOURCE_METADATA_PATH)) {
+      const scopes = settings.authorizationServer ? offeredScopes(settings.authorizationServer) : OAUTH_SCOPES;
+      return sendResourceMetadata(request, response, addresses, scopes);
+    }
+    if (settings.authorizationServer && isServed(path)) throw issuedElsewhere(addresses);
     response.setHeader('Cache-Control', 'no-store');
     if (path === OAUTH_PATHS.registration) {
       if (answersPreflight(request, response)) return;
@@ -154,7 +159,12 @@ function isServed(path: string): boolean {
 }
 
 /** RFC 9728, for the endpoint and for the address that has it. */
-function sendResourceMetadata(request: Request, response: Response, { issuer, resource }: OAuthAddresses): void {
+function sendResourceMetadata(
+  request: Request,
+  response: Response,
+  { issuer, resource }: OAuthAddresses,
+  scopes: readonly string[],
+): void {
   if (![RESOURCE_METADATA_PATH, `${RESOURCE_METADATA_PATH}${MCP_PATH}`].includes(request.path)) {
     throw new MeshError('not_found', `There is no resource at ${request.path.slice(RESOURCE_METADATA_PATH.length)}.`);
   }
@@ -163,7 +173,7 @@ function sendResourceMetadata(request: Request, response: Response, { issuer, re
   response.json({
     resource,
     authorization_servers: [issuer],
-    scopes_supported: OAUTH_SCOPES,
+    ...(scopes.length > 0 && { scopes_supported: scopes }),
     bearer_methods_supported: ['header'],
     resource_name: 'Mesh',
   });
@@ -192,6 +202,10 @@ async function jsonOf(request: Request): Promise<unknown> {
 
 function onlyAnswers(path: string, method: string): MeshError {
   return new MeshError('method_not_allowed', `${path} answers ${method} only.`, { allow: [method] });
+}
+
+function issuedElsewhere({ issuer }: OAuthAddresses): MeshError {
+  return new MeshError('not_found', `Clients are let in by ${issuer} here, and not by this control plane: ask there.`);
 }
 
 function noAddress(): MeshError {

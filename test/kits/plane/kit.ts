@@ -4,6 +4,7 @@ import { ANONYMOUS, type Caller } from '../../../core/base/caller.ts';
 import type { Edition } from '../../../core/base/edition.ts';
 import { newId, SYSTEM_WORKSPACE } from '../../../core/base/ids.ts';
 import type { CallContext, Face } from '../../../core/base/operation.ts';
+import type { FetchDocument } from '../../../core/base/ports.ts';
 import { draftOf, type RecordDraft } from '../../../core/base/record.ts';
 import { ROLE_SCOPES, type Role, SCOPES, type Scope } from '../../../core/base/scope.ts';
 import { silentLog } from '../../../core/base/silent-log.ts';
@@ -14,11 +15,13 @@ import type { Narrator } from '../../../core/cause/narrator.ts';
 import type { RemoteCompute } from '../../../core/compute/compute.ts';
 import { addWorkspace } from '../../../core/identity/add-workspace.ts';
 import type { Planner } from '../../../core/intent/plan/planner.ts';
+import type { AuthorizationServer } from '../../../core/model/authorization-server.ts';
 import type { IssuerClient, IssuerRules } from '../../../core/model/issuers.ts';
 import { SIGN_IN_DEFAULTS, type SignInRules } from '../../../core/model/sign-in-rules.ts';
 import { settingsSchema, workspaceById } from '../../../core/model/workspaces.ts';
 import type { Services } from '../../../core/workflow/services.ts';
 import { builtinPlanner } from '../../../llm/grammar/builtin.ts';
+import { buildAccessTokenVerifier } from '../../../plane/workloads/access-tokens.ts';
 import { buildKeyring } from '../../../storage/keyring.ts';
 import { newLogKey } from '../../../storage/log-keys.ts';
 import { openStore } from '../../../storage/open.ts';
@@ -43,6 +46,10 @@ export interface KitOptions {
   /** Issuers that sign people in, and what speaks with them. */
   readonly issuers?: readonly IssuerRules[];
   readonly issuerClient?: IssuerClient;
+  /** Another one than the own. */
+  readonly authorizationServer?: AuthorizationServer;
+  /** Fetches the keys of that one. */
+  readonly fetchDocument?: FetchDocument;
   /** Of a plane that is opened again on its store; new ones without. */
   readonly keys?: Services['keys'];
   /** What does computations; done in place without. */
@@ -78,6 +85,8 @@ export async function buildKit(options: KitOptions = {}) {
     publicUrls = [],
     issuers = [],
     issuerClient,
+    authorizationServer,
+    fetchDocument,
     left = () => 1,
   } = options;
   const clock = { time: now, now: () => clock.time };
@@ -96,8 +105,12 @@ export async function buildKit(options: KitOptions = {}) {
     narrator,
     compute,
     issuers: issuerClient,
+    accessTokens:
+      fetchDocument &&
+      buildAccessTokenVerifier({ settings: { publicUrls, authorizationServer }, clock, fetchDocument }),
     settings: {
       issuers,
+      authorizationServer,
       version: '0.0.0-test',
       apiUrl: 'http://127.0.0.1:18090',
       publicUrls,

@@ -16,12 +16,13 @@ export const GITHUB_CLAIMS = {
 };
 
 export interface Issued {
-  readonly key?: CryptoKey;
+  readonly key?: CryptoKey | Uint8Array;
   readonly alg?: string;
   readonly kid?: string;
+  readonly typ?: string;
   readonly audience?: string | string[];
   /** In seconds. */
-  readonly lasts?: number;
+  readonly lasts?: number | 'for ever';
 }
 
 /** An issuer of OIDC tokens, whose clock is that of the test. */
@@ -45,11 +46,15 @@ export async function workloadIssuer(
     token(claims: JWTPayload = {}, { lasts = 300, ...given }: Issued = {}): Promise<string> {
       const seconds = Math.floor(now() / 1_000);
       ids += 1;
-      return new SignJWT({ iss: issuer, jti: `id-${ids}`, aud: given.audience ?? audience, ...claims })
-        .setProtectedHeader({ alg: given.alg ?? 'RS256', kid: given.kid ?? kid })
-        .setIssuedAt(seconds)
-        .setExpirationTime(seconds + lasts)
-        .sign(given.key ?? pair.privateKey);
+      const token = new SignJWT({ iss: issuer, jti: `id-${ids}`, aud: given.audience ?? audience, ...claims })
+        .setProtectedHeader({
+          alg: given.alg ?? 'RS256',
+          kid: given.kid ?? kid,
+          ...(given.typ !== undefined && { typ: given.typ }),
+        })
+        .setIssuedAt(seconds);
+      if (lasts !== 'for ever') token.setExpirationTime(seconds + lasts);
+      return token.sign(given.key ?? pair.privateKey);
     },
   };
 }

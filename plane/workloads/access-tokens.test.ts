@@ -72,6 +72,7 @@ test.each<[what: string, claims: object, given: Issued, told: string]>([
     'its claim nbf is missing, or not yet valid',
   ],
   ['that never ends', {}, { lasts: 'for ever' }, 'its claim exp is missing'],
+  ['of the future', { iat: Date.UTC(2026, 0, 5) / 1_000 + 61 }, { lasts: 3_600 }, 'it was issued in the future'],
   ['that lasts for days', {}, { lasts: 86_461 }, 'it lasts longer than a day'],
   ['of the type of a logout', {}, { typ: 'logout+jwt' }, 'of the type logout+jwt'],
   ['that is bound to a key', { cnf: { jkt: 'x' } }, {}, 'it is bound to a key'],

@@ -56,6 +56,7 @@ export function buildAccessTokenVerifier({
       const clientId = CLIENT_CLAIMS.map((name) => textOf(payload[name])).find((value) => value !== undefined);
       if (subject === undefined) throw refused('its claim sub is missing, or too long');
       if (clientId === undefined) throw refused(`no claim names its client: ${CLIENT_CLAIMS.join(', ')}`);
+      if (iat > clock.now() / 1_000 + WORKLOAD_SKEW_S) throw refused('it was issued in the future');
       if (exp - iat > MAX_LIFE_S + WORKLOAD_SKEW_S) throw refused('it lasts longer than a day');
       const signedInAt = payload['auth_time'];
       return {

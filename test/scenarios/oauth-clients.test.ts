@@ -1,39 +1,10 @@
-import { Client, type OAuthClientProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { expect, test } from 'vitest';
 import { type Harness, startHarness } from '../kits/http/harness.ts';
-import { oauthClient, REDIRECT } from '../kits/http/oauth-client.ts';
-
-type Kept = Parameters<NonNullable<OAuthClientProvider['saveClientInformation']>>[0];
-type Discovered = Parameters<NonNullable<OAuthClientProvider['saveDiscoveryState']>>[0];
-type Tokens = Parameters<OAuthClientProvider['saveTokens']>[0];
-
-/** Keeps what the official clients ask to be kept, and opens no browser. */
-function keeper() {
-  const kept: {
-    client?: Kept;
-    tokens?: Tokens | undefined;
-    address?: URL;
-    verifier?: string;
-    discovered?: Discovered;
-  } = {};
-  const provider = {
-    redirectUrl: REDIRECT,
-    clientMetadata: { client_name: 'Official client', redirect_uris: [REDIRECT] },
-    clientInformation: () => kept.client,
-    saveClientInformation: (client: Kept) => void Object.assign(kept, { client }),
-    tokens: () => kept.tokens,
-    saveTokens: (tokens: Tokens) => void Object.assign(kept, { tokens }),
-    redirectToAuthorization: (address: URL) => void Object.assign(kept, { address }),
-    saveCodeVerifier: (verifier: string) => void Object.assign(kept, { verifier }),
-    codeVerifier: () => kept.verifier ?? '',
-    invalidateCredentials: () => void Object.assign(kept, { tokens: undefined }),
-    saveDiscoveryState: (discovered: Discovered) => void Object.assign(kept, { discovered }),
-    discoveryState: () => kept.discovered,
-  };
-  return { kept, provider };
-}
+import { oauthClient } from '../kits/http/oauth-client.ts';
+import { keeper, type Tokens } from '../kits/http/oauth-keeper.ts';
 
 /** What a person does with the address that a client opens. @returns what the client is told at its redirect */
 async function allow(harness: Harness, person: { token: string; workspace: string }, address: URL | undefined) {

@@ -1,6 +1,3 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import path from 'node:path';
 import { expect, test } from 'vitest';
 import { openSecret } from '../../core/identity/sealed-secret.ts';
 import { dashboardBrowser } from '../kits/http/dashboard-browser.ts';
@@ -8,25 +5,12 @@ import { FIRST_ADMIN, type Harness, startHarness } from '../kits/http/harness.ts
 import { askNow, issuedSession } from '../kits/http/issued-session.ts';
 import { freePort } from '../kits/servers/free-port.ts';
 import { issuerBrowser } from '../kits/servers/issuer-browser.ts';
-
-async function startIssuer(mesh: string) {
-  const script = path.resolve('test/kits/process/oidc-provider.ts');
-  const child = fork(script, [`${mesh}/sign-in/corp`, `${mesh}/`], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  const [url] = (await once(child, 'message')) as [string];
-  return {
-    url,
-    async [Symbol.asyncDispose]() {
-      const exited = once(child, 'exit');
-      child.kill();
-      await exited;
-    },
-  };
-}
+import { startOidcProvider } from '../kits/servers/oidc-provider.ts';
 
 test('oidc-provider signs a person in, confirms the session, ends it when it forgets the person, and signs out', async () => {
   const port = await freePort();
   const mesh = `http://127.0.0.1:${port}`;
-  await using issuer = await startIssuer(mesh);
+  await using issuer = await startOidcProvider(mesh);
   const grants = [{ claim: 'groups', value: 'operators', workspace: 'prod', role: 'operator' }];
   const client = { clientId: 'mesh', clientSecret: 'a secret of the client' };
   const oidc = [{ name: 'corp', issuer: issuer.url, ...client, grants }];

@@ -133,6 +133,14 @@ export async function startTestIssuer() {
 
     signIn,
 
+    /** Issues an access token, as a JWT of five minutes. */
+    accessToken: (claims: Json, header: Json = {}) =>
+      new SignJWT({ iss: url, client_id: 'planner', ...claims })
+        .setProtectedHeader({ alg: 'RS256', kid: keys.kid, typ: 'at+jwt', ...header })
+        .setIssuedAt()
+        .setExpirationTime('5m')
+        .sign(keys.privateKey),
+
     /** Signs with new keys from now on. */
     async rotateKeys(): Promise<void> {
       keys = await newKeys();

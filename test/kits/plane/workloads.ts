@@ -52,7 +52,7 @@ export async function workloadIssuer(
           kid: given.kid ?? kid,
           ...(given.typ !== undefined && { typ: given.typ }),
         })
-        .setIssuedAt(seconds);
+        .setIssuedAt(claims.iat ?? seconds);
       if (lasts !== 'for ever') token.setExpirationTime(seconds + lasts);
       return token.sign(given.key ?? pair.privateKey);
     },

@@ -1,13 +1,14 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Provider } from 'oidc-provider';
+import { errors, Provider } from 'oidc-provider';
 
 /**
  * An issuer of other people's making, as a process of its own on a free port of the loopback: signs in whoever gives a name. Its
- * parent says where it may lead back to, and gets its address; it ends with its parent.
+ * parent says where it may lead back to, and gets its address; it ends with its parent. With a resource it lets clients in
+ * there too, which register themselves and get JWTs.
  */
-const [, , redirectUri = '', signedOutUri = ''] = process.argv;
+const [, , redirectUri = '', signedOutUri = '', resource] = process.argv;
 const server = createServer().listen(0, '127.0.0.1');
 await once(server, 'listening');
 const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -34,7 +35,18 @@ const provider = new Provider(issuer, {
   }),
   issueRefreshToken: () => true,
   rotateRefreshToken: true,
-  features: { revocation: { enabled: true } },
+  ...(resource !== undefined && { scopes: ['openid', 'offline_access', 'mesh'] }),
+  features: {
+    revocation: { enabled: true },
+    registration: { enabled: resource !== undefined },
+    resourceIndicators: {
+      enabled: resource !== undefined,
+      getResourceServerInfo(_context, asked) {
+        if (asked !== resource) throw new errors.InvalidTarget();
+        return { scope: 'mesh', audience: asked, accessTokenFormat: 'jwt', accessTokenTTL: 600 };
+      },
+    },
+  },
   cookies: { keys: ['of a test'] },
   ttl: {
     AccessToken: 600,

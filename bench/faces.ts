@@ -31,7 +31,7 @@ interface Cost {
 
 const children: ChildProcess[] = [];
 try {
-  const [mesh, meshServer] = await start<{ url: string; token: string; workspace: string }>('mesh-server.ts', []);
+  const [mesh, meshServer] = await start<{ url: string; token: string; issued: string; workspace: string }>('mesh-server.ts', []);
   const headers = { authorization: `Bearer ${mesh.token}` };
   const read = {
     url: `${mesh.url}/api/v1/workspaces/${mesh.workspace}`,
@@ -68,6 +68,15 @@ try {
     await legacy(meshServer, `${mesh.url}/mcp`, 'list_snapshots', headers),
     await legacy(bareServer, `${bare.url}/mcp`, 'echo', {}),
     0.7,
+  );
+  const calls = (bearer: string) =>
+    modern(meshServer, `${mesh.url}/mcp`, 'list_snapshots', { authorization: `Bearer ${bearer}` });
+  // Beside the same call of the same server with a token of its own.
+  await compare(
+    `MCP tool call, ${MODERN}, token of another issuer / own`,
+    await calls(mesh.issued),
+    await calls(mesh.token),
+    0.95,
   );
 } finally {
   for (const child of children) child.kill();

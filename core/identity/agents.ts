@@ -244,6 +244,9 @@ async function freeName(context: AgentCall, name: string, now: number): Promise<
     throw new MeshError('conflict', `An agent ${taken.name} exists already: choose another name.`);
   // Its records are found by its identity, so that stays until they have gone.
   if (isOpen(taken)) throw new MeshError('conflict', `The agent ${taken.name} is just ending: try again in a moment.`);
+  // Its record keeps a client out that another authorization server would let in again: a person says when that ends.
+  if (context.caller.kind === 'agent' && taken.status.client?.issuer !== undefined)
+    throw new MeshError('conflict', `The name ${taken.name} is kept for people: choose another name.`);
   return [{ op: 'delete', key: { kind: 'AgentIdentity', name: taken.name }, revision: taken.revision }];
 }
 

@@ -11,7 +11,7 @@ test('a token makes an agent of its person, who reads and plans, reaches nothing
   const caller = await kit.authenticate(bearer);
   expect(caller).toMatchObject({
     kind: 'agent',
-    name: 'planner-ada@example.com',
+    name: 'planner-ada-example.com',
     audience: RESOURCE,
     interactive: false,
   });
@@ -134,6 +134,19 @@ test('a revoked agent shuts its client out until its person signs in at the issu
   const again = await kit.comeWith({ auth_time: kit.clock.time / 1_000 });
   expect(again.name).toBe(name);
   expect(again.id).not.toBe(id);
+});
+
+test('where the issuer does not say when somebody signed in, a person frees the name of a revoked agent, and no agent does', async () => {
+  const kit = await buildIssuedKit([agentGrant('operators', { scopes: ['network:read', 'agents:delegate'] })]);
+  const { name } = await kit.comeWith();
+  await kit.root('revoke_agent', { id: name });
+  kit.clock.time += 60_000;
+  const other = await kit.comeWith({ client_id: 'other' });
+  const taking = { id: 'self', subAgentName: name, ttl: '10m', policyPreset: 'isolated', scopes: ['network:read'] };
+  await expect(kit.call('delegate_agent', taking, { as: other, workspace: kit.prod })).rejects.toThrow('choose another');
+  await expect(kit.comeWith()).rejects.toThrow('was revoked');
+  await kit.root('create_agent', { name, scopes: ['network:read'] });
+  expect((await kit.comeWith()).name).toBe(`${name}-2`);
 });
 
 test('an agent that came to its end is made again, and one that is half through its life goes on longer', async () => {

@@ -204,7 +204,9 @@ function authorityOf({ ttl, policyPreset, scopes, reach = [] }: AgentSpec) {
 async function freeAgentName({ services, workspace, caller }: AgentCall, client: string): Promise<string> {
   const { agents } = await services.states.current(workspace);
   const now = services.clock.now();
-  const base = normalizeName(`${slugOf(client) || 'client'}-${caller.name}`).slice(0, TEXT_LIMITS.name - 3);
+  // A user name may be an address; the name of an agent has no such characters.
+  const person = caller.name.replaceAll(/[@+]/g, '-');
+  const base = normalizeName(`${slugOf(client) || 'client'}-${person}`).slice(0, TEXT_LIMITS.name - 3);
   for (let count = 1; count < 100; count += 1) {
     const name = count === 1 ? base : `${base}-${count}`;
     const taken = lookUp(agents, name);

@@ -94,7 +94,7 @@ describe('another authorization server', () => {
     const { workspaces } = (await harness.api('GET', '/api/v1/users/me', { token: session })).body;
     const workspace = workspaces.find(({ slug }: { slug: string }) => slug === 'prod').id;
     const { items } = (await harness.api('GET', '/api/v1/agents', { token: session, workspace })).body;
-    expect(items).toMatchObject([{ name: 'planner-ada@example.com', person: 'ada@example.com', client: { resource } }]);
+    expect(items).toMatchObject([{ name: 'planner-ada-example.com', person: 'ada@example.com', client: { resource } }]);
   });
 
   test('gives no tool that its grant does not give, and no step up to ask for', async () => {

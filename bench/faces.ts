@@ -31,7 +31,10 @@ interface Cost {
 
 const children: ChildProcess[] = [];
 try {
-  const [mesh, meshServer] = await start<{ url: string; token: string; issued: string; workspace: string }>('mesh-server.ts', []);
+  const [mesh, meshServer] = await start<{ url: string; token: string; issued: string; workspace: string }>(
+    'mesh-server.ts',
+    [],
+  );
   const headers = { authorization: `Bearer ${mesh.token}` };
   const read = {
     url: `${mesh.url}/api/v1/workspaces/${mesh.workspace}`,

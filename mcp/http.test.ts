@@ -434,4 +434,26 @@ describe('a watcher of a resource', () => {
     const stream = await fetch(plane.url, { headers });
     expect(await stream.text()).toContain('This token has expired');
   });
+
+  test('of a client whose tokens another server issues ends with the token, and its session goes on with the next one', async () => {
+    await using plane = await startTestMcp();
+    const audience = 'https://mesh.example.com/mcp';
+    const caller = callerWith(['network:read'], { tokenId: 'agt_1', audience });
+    const endsIn = (ms: number) => ({ ...caller, again: async () => ({ ...caller, expiresAt: Date.now() + ms }) });
+    plane.tokens.set('first', endsIn(300));
+    plane.tokens.set('next', endsIn(3_600_000));
+    const opened = await fetch(plane.url, post(initialize, { authorization: 'Bearer first' }));
+    await opened.text();
+    const session = opened.headers.get('mcp-session-id') ?? '';
+    const headers = { accept: 'text/event-stream', 'mcp-session-id': session };
+    // Until it ends.
+    await fetch(plane.url, { headers: { ...headers, authorization: 'Bearer first' } })
+      .then((stream) => stream.text())
+      .catch(() => undefined);
+    const abort = new AbortController();
+    const next = { headers: { ...headers, authorization: 'Bearer next' }, signal: abort.signal };
+    await expect.poll(async () => (await fetch(plane.url, next)).status).toBe(200);
+    abort.abort();
+    expect(plane.endpoint.sessionCount()).toBe(1);
+  });
 });

@@ -148,9 +148,12 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
     });
     if (!isCall) {
       const lasting = await lastingCaller(principal.caller);
-      // A client of OAuth opens another stream of the session with its next token.
-      const isRenewed = lasting.audience !== undefined;
-      endWithToken(response, lasting, clock, (reason) => (isRenewed ? response.end() : sessions.end(session, reason)));
+      endWithToken(response, lasting, clock, (reason) => {
+        if (lasting.audience === undefined) sessions.end(session, reason);
+        // A client of OAuth opens another stream of the session with its next token.
+        else if (response.headersSent) response.end();
+        else response.destroy();
+      });
     }
     // As when a control plane begins to stop at this moment.
     if (!(await sessions.handle(session, request, response, body)))

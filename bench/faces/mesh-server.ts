@@ -14,7 +14,7 @@ const silent: Log = { error: console.error, warn() {}, info() {}, debug() {} };
 const kit = await buildIssuedKit();
 const { prod: workspace } = kit;
 const admin = person('admin', workspace);
-const made = await kit.call(
+const made = await kit.call<{ token: string }>(
   'create_agent',
   { name: 'bench', scopes: ['network:read', 'snapshots:read'] },
   { as: admin, workspace },

@@ -143,7 +143,9 @@ test('where the issuer does not say when somebody signed in, a person frees the 
   kit.clock.time += 60_000;
   const other = await kit.comeWith({ client_id: 'other' });
   const taking = { id: 'self', subAgentName: name, ttl: '10m', policyPreset: 'isolated', scopes: ['network:read'] };
-  await expect(kit.call('delegate_agent', taking, { as: other, workspace: kit.prod })).rejects.toThrow('choose another');
+  await expect(kit.call('delegate_agent', taking, { as: other, workspace: kit.prod })).rejects.toThrow(
+    'choose another',
+  );
   await expect(kit.comeWith()).rejects.toThrow('was revoked');
   await kit.root('create_agent', { name, scopes: ['network:read'] });
   expect((await kit.comeWith()).name).toBe(`${name}-2`);

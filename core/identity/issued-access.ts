@@ -90,6 +90,8 @@ export async function verifyIssuedAccess(
   if (!accessTokens || !server) throw new TypeError('There is no other authorization server.');
   const access = await accessTokens.verify(bearer);
   const place = await placeOf(services, directory, server, access);
+  // Another control plane may have made the agent, or ended it.
+  await services.store.caughtUp([place.workspace]);
   const key = agentClientKey(issuedClientId(server.issuer, access.clientId), access.resource);
   const agent = await (letIn
     ? admitted(services, server, { access, place, key, origin, letIn })
@@ -188,6 +190,7 @@ async function admitted(
   };
   const find = () => agentOfClient({ services, workspace, caller }, key);
   for (let round = 1; ; round += 1) {
+    if (round > 1) await services.store.caughtUp([workspace]);
     const agent = await find();
     if (!agent) await requireNotRevoked(services, server, admission);
     const id = await ask(services, server, admission);

@@ -205,7 +205,7 @@ async function freeAgentName({ services, workspace, caller }: AgentCall, client:
   const { agents } = await services.states.current(workspace);
   const now = services.clock.now();
   // A user name may be an address; the name of an agent has no such characters.
-  const person = caller.name.replaceAll(/[@+]/g, '-');
+  const person = caller.name.replaceAll('@', '-').replaceAll('+', '-');
   const base = normalizeName(`${slugOf(client) || 'client'}-${person}`).slice(0, TEXT_LIMITS.name - 3);
   for (let count = 1; count < 100; count += 1) {
     const name = count === 1 ? base : `${base}-${count}`;

@@ -120,7 +120,7 @@ export interface AgentClient {
   readonly key: string;
   /** As the client calls itself; nobody checked it. */
   readonly name: string;
-  /** Host of the address that its codes are sent to, or the scheme of an application's own. */
+  /** Host of the address that its codes are sent to, or the scheme of an application's own; of another issuer the host of that. */
   readonly host: string;
   /** The address of the MCP endpoint. */
   readonly resource: string;

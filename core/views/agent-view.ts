@@ -37,7 +37,9 @@ export const agentSchema = z.strictObject({
     .strictObject({
       key: z.string().describe('Identifies the client at this resource'),
       name: z.string().describe('As it calls itself'),
-      host: z.string().describe('Where its codes are sent'),
+      host: z
+        .string()
+        .describe('Where its codes are sent; of a client that another authorization server let in, where that is'),
       resource: z.string(),
       signedOut: z
         .literal(true)

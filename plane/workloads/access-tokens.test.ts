@@ -9,13 +9,13 @@ const ISSUER = 'https://id.example.com';
 const RESOURCE = 'https://mesh.example.com/mcp';
 const CLAIMS = { sub: 'u-1', client_id: 'planner', scope: 'mesh read' };
 
-/** The verifier beside an issuer that can be away, or answer when the test says. */
+/** The verifier beside an issuer that can be away, or not answer at all. */
 async function withIssuer() {
   const clock = { time: Date.UTC(2026, 0, 5), now: () => clock.time };
   const issuer = await workloadIssuer(ISSUER, { now: clock.now, audience: RESOURCE });
-  const state = { isAway: false, asked: 0, keys: await issuer.keys() };
+  const state = { isAway: false, isSilent: false, keys: await issuer.keys() };
   const fetchDocument: FetchDocument = async (url) => {
-    state.asked += 1;
+    if (state.isSilent) return new Promise(() => undefined);
     if (state.isAway) return 'There was no answer within 5 s.';
     return { json: url.endsWith('/keys') ? { keys: state.keys } : { issuer: ISSUER, jwks_uri: `${ISSUER}/keys` } };
   };
@@ -125,4 +125,16 @@ test('while the issuer is away its known keys count, and a token of an unknown k
   clock.time += 86_400_000;
   expect(await verify()).toMatchObject({ subject: 'u-1' });
   await expect(verify({}, { kid: 'new' })).rejects.toMatchObject({ code: 'unavailable' });
+});
+
+test('nobody whose key is known waits for an issuer that was away and now hangs', async () => {
+  const { verify, state, clock } = await withIssuer();
+  await verify();
+  state.isAway = true;
+  clock.time += 3_600_000;
+  await verify();
+  state.isSilent = true;
+  clock.time += 61_000;
+  expect(await verify()).toMatchObject({ subject: 'u-1' });
+  expect(await verify()).toMatchObject({ subject: 'u-1' });
 });

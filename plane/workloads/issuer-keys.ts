@@ -25,6 +25,8 @@ interface Kept {
 interface Asked {
   readonly keys: Promise<JWTVerifyGetKey>;
   readonly at: number;
+  /** Until an answer came, whether the one before failed. */
+  hasFailed: boolean;
 }
 
 /** Public keys of issuers, found by OpenID Connect Discovery and kept for a while. */
@@ -49,8 +51,11 @@ export class IssuerKeys {
     const kept = this.#kept.get(issuer);
     if (kept && !isUnknown && this.#now() - kept.at < FRESH_MS) return kept.keys;
     const asked = this.#asked.get(issuer);
+    const answer = asked && this.#now() - asked.at < AGAIN_MS ? asked.keys : this.#askAnew(issuer);
+    // An issuer that was away is asked again without anybody waiting for it whose key is known.
+    if (kept && !isUnknown && asked?.hasFailed) return kept.keys;
     try {
-      return await (asked && this.#now() - asked.at < AGAIN_MS ? asked.keys : this.#askAnew(issuer));
+      return await answer;
     } catch (error) {
       if (!kept || isUnknown) throw error;
       return kept.keys;
@@ -60,10 +65,15 @@ export class IssuerKeys {
   #askAnew(issuer: string): Promise<JWTVerifyGetKey> {
     const at = this.#now();
     const keys = this.#ask(issuer);
-    this.#asked.set(issuer, { keys, at });
+    const asked = { keys, at, hasFailed: this.#asked.get(issuer)?.hasFailed ?? false };
+    this.#asked.set(issuer, asked);
     keys.then(
-      (found) => this.#kept.set(issuer, { keys: found, at }),
+      (found) => {
+        asked.hasFailed = false;
+        this.#kept.set(issuer, { keys: found, at });
+      },
       () => {
+        asked.hasFailed = true;
         // With nothing to go on with, the next token has it asked again.
         if (!this.#kept.has(issuer)) this.#asked.delete(issuer);
       },

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
@@ -19,6 +19,14 @@ test('npm run seed -- --help says what it does and seeds nothing', () => {
   const { status, stdout } = spawnSync(process.execPath, [script, '--help'], { cwd, encoding: 'utf8' });
   expect([status, stdout.startsWith('npm run seed'), readdirSync(cwd)]).toEqual([0, true, []]);
 });
+
+test('npm run seed -- DIRECTORY says how to start it, and leaves no accounts for that start to ignore', () => {
+  const cwd = path.resolve(import.meta.dirname, '../..');
+  const own = path.join(home, 'own');
+  const { status, stdout } = spawnSync(process.execPath, ['test/dev/seed.ts', own], { cwd, encoding: 'utf8' });
+  expect([status, stdout]).toEqual([0, expect.stringContaining(`npm start -- --config-dir ${own}\n`)]);
+  expect(readFileSync(path.join(own, 'config.yaml'), 'utf8')).not.toContain('initAdmins');
+}, 120_000);
 
 /** Seeding and starting, on a machine with other work. */
 const PATIENCE_MS = 400_000;

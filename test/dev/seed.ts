@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { takeLock } from '../../storage/directory-lock.ts';
+import { configure } from '../kits/http/harness.ts';
 import { PLAIN_WORDS } from '../kits/web/network-words.ts';
 import { PASSWORD } from '../kits/web/page-people.ts';
 import { seededNetwork } from '../kits/web/seeded-network.ts';
@@ -25,6 +26,8 @@ export async function seed(directory: string): Promise<void> {
   mkdirSync(directory, { mode: 0o700 });
   const network = await seededNetwork(PLAIN_WORDS, { endsAt: Date.now() - AGO_MS, directory, workers: WORKERS });
   await network.stop();
+  // Its first accounts are made. A start on it would say that it ignores them.
+  configure(directory, {});
 }
 
 if (import.meta.main) {
@@ -35,6 +38,7 @@ if (import.meta.main) {
   } else {
     const directory = path.resolve(positionals[0] ?? DEV_DIRECTORY);
     await seed(directory);
-    console.log(`Seeded ${directory}. Run npm run dev. Sign in as admin with: ${PASSWORD}`);
+    const start = directory === DEV_DIRECTORY ? 'npm run dev' : `npm start -- --config-dir ${directory}`;
+    console.log(`Seeded ${directory}.\nStart it with: ${start}\nSign in as admin with: ${PASSWORD}`);
   }
 }

@@ -18,6 +18,7 @@ import { simulateConnectivity } from './connectivity/simulate-connectivity.ts';
 import { planNetworkChange } from './intents/plan-network-change.ts';
 import { revertNetworkChange } from './intents/revert-network-change.ts';
 import { listNetworks } from './networks/list-networks.ts';
+import { getPeerAccess } from './peers/get-peer-access.ts';
 import { listPeers } from './peers/list-peers.ts';
 import { lintPolicies } from './policies/lint-policies.ts';
 import { listPolicies } from './policies/list-policies.ts';
@@ -43,6 +44,7 @@ export const heavyOperations: readonly AnyOperation<ComputeServices>[] = [
   countChanges,
   exportResources,
   listPeers,
+  getPeerAccess,
   listPolicies,
   lintPolicies,
   listNetworks,

@@ -53,6 +53,22 @@ test('a peer is told what it reaches and who reaches it, outside too, with the p
   });
 });
 
+test('the access of a peer is told as it was at an instant, also where the peer is gone now', async () => {
+  await using kit = await shop();
+  const id = (await kit.ask('get_peer', { id: 'db-1' })).id;
+  kit.clock.time += 1_000;
+  const at = new Date(kit.clock.time).toISOString();
+  kit.clock.time += 1_000;
+  await kit.ask('delete_policy', { id: 'web-to-db' });
+  expect(await kit.ask('get_peer_access', { id: 'db-1' })).toMatchObject({ reached_by: [] });
+  const then = { once_let_in: false, reached_by: [{ who: ['every other peer (2)'], policies: ['web-to-db'] }] };
+  expect(await kit.ask('get_peer_access', { id, at })).toMatchObject(then);
+  await kit.ask('delete_peer', { id: 'db-1' });
+  expect(await kit.ask('get_peer_access', { id: 'db-1', at })).toMatchObject(then);
+  const readsNow = kit.holding('network:read')('get_peer_access', { id: 'web-1', at });
+  expect(await refusalOf(readsNow)).toBe('forbidden snapshots:read');
+});
+
 test('all addresses outside are told in one word, apart from peers', async () => {
   await using kit = await shop();
   const access = (name: string) => kit.ask('get_peer_access', { id: name });

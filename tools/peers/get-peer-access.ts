@@ -8,7 +8,8 @@ import { type AccessRow, peerAccess } from '../../core/reachability/peer-access.
 import { groupsOf } from '../../core/state/peer-groups.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import { findLivePeerOrHost } from '../../core/views/peer-view.ts';
-import { defineOperation } from '../define.ts';
+import { defineHeavyOperation } from '../define.ts';
+import { isAboutPast, pastCost, pastFields, stateFor } from '../past.ts';
 import { idField } from '../resources/resource-fields.ts';
 
 /** Rows of one direction. */
@@ -22,12 +23,12 @@ const row = z.strictObject({
   policies: z.array(z.string()).describe('That let it through; none: nothing isolates either side'),
 });
 
-export const getPeerAccess = defineOperation({
+export const getPeerAccess = defineHeavyOperation({
   name: 'get_peer_access',
   title: 'Show what a peer reaches and who reaches it',
   description:
     'By policy, in both directions, with the policies that let it through, and how the peer joined. Of a peer that is not let in: what it would be once it is.',
-  input: z.strictObject({ id: idField }),
+  input: z.strictObject({ id: idField, ...pastFields }),
   output: z.strictObject({
     once_let_in: z.boolean().describe('The peer is pending or revoked: nothing of this is so yet'),
     reaches: z.array(row),
@@ -45,19 +46,21 @@ export const getPeerAccess = defineOperation({
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',
+  proWhen: isAboutPast,
   effects: READ,
-  problems: ['not_found', 'conflict'],
+  cost: pastCost,
+  problems: ['invalid_input', 'not_found', 'conflict', 'expired'],
   http: { method: 'get', path: '/api/v1/peers/:id/access' },
-  async run({ id }, { services, workspace }) {
-    const { states, clock, store } = services;
-    const now = clock.now();
-    const known = await states.current(workspace);
-    const peer = findLivePeerOrHost(known, id, now);
+  async run({ id, ...query }, context) {
+    const { services, workspace } = context;
+    const { states, store } = services;
+    const { state: known, at } = await stateFor(context, query);
+    const peer = findLivePeerOrHost(known, id, at);
     const isIn = peer.status.phase === 'ready';
     const find = ({ kind, name }: { readonly kind: string; readonly name: string }) =>
       kind === 'MeshPeer' ? known.peers.get(name) : kind === 'AgentIdentity' ? known.agents.get(name) : undefined;
-    const state = isIn ? known : stateAfter(known, writesOf(admission(known, peer, now), find));
-    const { reaches, reachedBy } = peerAccess(states.reachability(state, now), peer.name);
+    const state = isIn ? known : stateAfter(known, writesOf(admission(known, peer, at), find));
+    const { reaches, reachedBy } = peerAccess(states.reachability(state, at), peer.name);
     const { tokenId, tokenBy, workload } = peer.status;
     const token = tokenId === undefined ? undefined : await store.getById(workspace, 'Token', tokenId);
     const shown = (rows: readonly AccessRow[]) => rows.slice(0, MAX_ROWS).map((one) => rowView(one, state, peer.name));

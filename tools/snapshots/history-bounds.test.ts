@@ -17,6 +17,7 @@ const ABOUT: Readonly<Record<string, (ms: number) => Record<string, unknown>>> =
   list_peers: (ms) => ({ at: at(ms) }),
   list_policies: (ms) => ({ at: at(ms) }),
   list_networks: (ms) => ({ at: at(ms) }),
+  get_peer_access: (ms) => ({ at: at(ms), id: 'web-1' }),
   get_connectivity_matrix: (ms) => ({ at: at(ms) }),
   get_connectivity_summary: (ms) => ({ at: at(ms) }),
   explain_denial: (ms) => ({ ...pair, at: at(ms) }),

@@ -4,7 +4,7 @@ import type { components } from '../../api/schema.d.ts';
 import { actorText } from '../../design/actor.tsx';
 import { Chip } from '../../design/chip.tsx';
 import { portsText } from '../../reach/ports.ts';
-import { linkTo } from '../../route/route.ts';
+import { linkTo, queryPart } from '../../route/route.ts';
 import { type AgentNames, withAgentNames } from '../../ui/agent-names.ts';
 import { Facts } from '../../ui/facts.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
@@ -12,9 +12,16 @@ import './peers.css';
 
 type Access = components['schemas']['GetPeerAccessResponse'];
 
-/** Access of a device in both directions with its policies and join token; for a pending device, as it would be. */
+/**
+ * Access of a device in both directions with its policies and join token, now or at the moment that is looked at; for a pending
+ * device, as it would be.
+ */
 export function PeerAccess({ id, agents }: { id: string; agents: AgentNames | undefined }) {
-  const loaded = useLoaded(() => answer(api.GET('/api/v1/peers/{id}/access', { params: { path: { id } } })));
+  const loaded = useLoaded(() => {
+    const at = queryPart('at');
+    const query = at === null ? {} : { at };
+    return answer(api.GET('/api/v1/peers/{id}/access', { params: { path: { id }, query } }));
+  });
   return (
     <section class="stack-small" aria-label="Access">
       <ReadResult of={loaded.value}>{(access) => <AccessView access={access} agents={agents} />}</ReadResult>

@@ -45,7 +45,7 @@ function Details({ peer, closeTo }: { peer: Peer; closeTo: string }) {
   const names = agents.value.value;
   const isPast = queryPart('at') !== null;
   const isPending = peer.status.phase === 'pending';
-  const now = isPast ? [OVERVIEW] : isPending ? [ACCESS, OVERVIEW] : [OVERVIEW, ACCESS];
+  const now = isPending && !isPast ? [ACCESS, OVERVIEW] : [OVERVIEW, ACCESS];
   const hasHistory = !isPending && holds('snapshots:read') && edition.value === 'pro';
   const tabs = hasHistory ? [...now, HISTORY] : now;
   const tab = chosenTab('tab', tabs);

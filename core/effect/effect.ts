@@ -117,6 +117,26 @@ export function effectOf(before: Reachability, after: Reachability): Effect {
 
 const NOTHING = { opened: [], closed: [] } as const;
 
+/** Returns what of an effect opens and closes at one peer. */
+export function effectOnPeer({ groups, outside }: Pick<Effect, 'groups' | 'outside'>, name: string) {
+  const alone = [name];
+  const own = groups.flatMap((group): EffectGroup[] => {
+    const { src, dst } = group;
+    const [from, to] = [src, dst].map((names) => names.filter((one) => one !== name)) as [string[], string[]];
+    return [
+      ...(from.length < src.length && to.length > 0 ? [{ ...group, src: alone, dst: to, pairs: to.length }] : []),
+      ...(to.length < dst.length && from.length > 0 ? [{ ...group, src: from, dst: alone, pairs: from.length }] : []),
+    ];
+  });
+  const pairsOf = (side: EffectSide) => own.reduce((sum, one) => sum + (one[side].length > 0 ? one.pairs : 0), 0);
+  return {
+    groups: own,
+    outside: outside?.flatMap((one) => (one.peers.includes(name) ? [{ ...one, peers: alone }] : [])),
+    openedPairs: pairsOf('opened'),
+    closedPairs: pairsOf('closed'),
+  };
+}
+
 /** Pairs of a peer and a term of addresses between which something opens or closes. */
 export function outsidePairs({ outside = [] }: Pick<Effect, 'outside'>, of: EffectSide): number {
   return outside.reduce((sum, group) => sum + (group[of].length > 0 ? group.names.length * group.peers.length : 0), 0);

@@ -2,7 +2,7 @@ import { actorsNamed } from '../base/actor.ts';
 import { MeshError } from '../base/errors.ts';
 import type { Kind, StoredRecord } from '../base/record.ts';
 import { formatInstant } from '../base/time.ts';
-import { effectOf, outsidePairs } from '../effect/effect.ts';
+import { effectOf, effectOnPeer, outsidePairs } from '../effect/effect.ts';
 import { namedTerms } from '../effect/named-terms.ts';
 import { effectTexts } from '../effect/rows.ts';
 import type { NetworkServices } from '../state/services.ts';
@@ -11,6 +11,8 @@ import { commitView } from './blame.ts';
 import { commitAt } from './commits-between.ts';
 import { endOf, type NetworkStep, networkMoments, type StateMoment } from './network-moments.ts';
 import { newNames, withNewNames } from './new-names.ts';
+import { momentsOfPeer } from './pair/exposure.ts';
+import { type Identity, identityOf, nameIn } from './pair/identity.ts';
 import type { Range } from './pair/range.ts';
 
 /** Instants that are told beside a page: where a reader can go. */
@@ -27,6 +29,8 @@ export interface ChangeFilter {
   readonly name?: string | undefined;
   /** Such as `user:ada`, or `ada`. */
   readonly actor?: string | undefined;
+  /** A peer that was written, or whose connections opened or closed. */
+  readonly peer?: string | undefined;
 }
 
 export type DecidingKind = Exclude<StateKind, 'Presence'>;
@@ -52,6 +56,8 @@ type Services = Pick<NetworkServices, 'store' | 'states'>;
  * something that is an entry too, without a commit.
  *
  * @param left entries that the page before left, all of them older than its own; undefined at the beginning
+ * @returns `readSince`: since when changes were looked at for a `peer`, where they were too many for the whole range
+ * @throws MeshError `not_found` for a `peer` that nothing in the range is called
  */
 export async function changeList(
   services: Services,
@@ -59,19 +65,25 @@ export async function changeList(
   range: Range,
   { filter, left, limit }: { readonly filter: ChangeFilter; readonly left: number | undefined; readonly limit: number },
 ) {
-  const { start, steps, ends, moments } = await networkMoments(services, workspace, range);
+  const network = await networkMoments(services, workspace, range);
+  const { start, steps, ends, moments } = network;
   const entries = entriesOf(start, steps, ends);
+  const peer = filter.peer === undefined ? undefined : await identityOf(services, workspace, filter.peer, range);
+  const ofPeer = peer && momentsOfPeer(network, peer);
+  const keys = ofPeer && new Set(ofPeer.found.map(keyOfMoment));
   const revisions =
     filter.actor === undefined ? undefined : await revisionsBy(services, workspace, filter.actor, range);
   const { kind, name } = filter;
-  const found = entries.filter(({ revision, touched }) => {
+  const found = entries.filter((entry) => {
+    const { revision, touched } = entry;
+    if (keys && !keys.has(keyOf(entry))) return false;
     if (revisions && (revision === undefined || !revisions.has(revision))) return false;
     return touched.some((one) => (kind ?? one.kind) === one.kind && (name ?? one.name) === one.name);
   });
   const end = Math.min(left ?? found.length, found.length);
   const begin = Math.max(0, end - limit);
   const page = found.slice(begin, end).toReversed();
-  const effects = effectsOf(services, moments, page);
+  const effects = effectsOf(services, moments, page, peer);
   const items = [];
   for (const entry of page) {
     const commit = entry.revision === undefined ? undefined : await commitAt(services, workspace, entry.revision);
@@ -84,7 +96,7 @@ export async function changeList(
       effect: effects.get(entry) ?? null,
     });
   }
-  return { items, total: found.length, instants: instantsOf(found), left: begin };
+  return { items, total: found.length, instants: instantsOf(found), left: begin, readSince: ofPeer?.since };
 }
 
 const NO_COMMIT = { actor: null, reason: null, workflow_id: null, reviewed_by: null, resources: [] } as const;
@@ -148,17 +160,27 @@ async function revisionsBy(
 }
 
 /** Returns what the entries of a page opened and closed, each compared with the moment just before it. */
-function effectsOf({ states }: Services, moments: Iterable<StateMoment>, page: readonly Entry[]) {
+function effectsOf(
+  { states }: Services,
+  moments: Iterable<StateMoment>,
+  page: readonly Entry[],
+  peer: Identity | undefined,
+) {
   const effects = new Map<Entry, ChangeEffect>();
   const wanted = new Map(page.map((entry) => [keyOf(entry), entry]));
   let before: NetworkState | undefined;
-  for (const { state, at, revision, changes } of moments) {
+  for (const moment of moments) {
     if (effects.size === wanted.size) break;
-    const entry = wanted.get(keyOf({ at, revision: changes.length > 0 ? revision : undefined }));
-    if (entry && before) effects.set(entry, effectBetween(states, before, state, entry));
+    const { state } = moment;
+    const entry = wanted.get(keyOfMoment(moment));
+    if (entry && before) effects.set(entry, effectBetween(states, before, state, entry, peer));
     before = state;
   }
   return effects;
+}
+
+function keyOfMoment({ at, revision, changes }: StateMoment): string {
+  return keyOf({ at, revision: changes.length > 0 ? revision : undefined });
 }
 
 function keyOf({ at, revision }: Pick<Entry, 'at' | 'revision'>): string {
@@ -172,12 +194,15 @@ function effectBetween(
   old: NetworkState,
   now: NetworkState,
   { at, revision, touched }: Entry,
+  peer: Identity | undefined,
 ) {
   const before = withNewNames(old, newNames(old, now));
   // The effect of a commit is computed apart from the effect of time at its instant; expiries show from one millisecond to the
   // next.
   const was = states.reachability(before, revision === undefined ? at - 1 : at);
-  const effect = effectOf(was, states.reachability(now, at));
+  const whole = effectOf(was, states.reachability(now, at));
+  const own = peer && (nameIn(now, peer) ?? nameIn(before, peer));
+  const effect = own === undefined ? whole : effectOnPeer(whole, own);
   const policies = touched.flatMap(({ kind, name }) => (kind === 'MeshPolicy' ? [name] : []));
   const options = { limit: MAX_ROWS, named: namedTerms({ policies }, before, now) };
   const [opened, closed] = [effectTexts(effect, 'opened', now, options), effectTexts(effect, 'closed', now, options)];

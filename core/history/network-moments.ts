@@ -30,7 +30,7 @@ export interface NetworkMoments {
   readonly ends: readonly number[];
   /** How many moments there are, beside the first. */
   readonly count: number;
-  /** To be walked once: each state is made from the one before. */
+  /** Each walk makes each state from the one before. */
   readonly moments: Iterable<StateMoment>;
 }
 
@@ -64,7 +64,8 @@ export async function networkMoments(
   for (const record of records) for (const at of deadlines(record)) if (at > since && at <= to) all.add(at);
   const ends = [...all].sort((a, b) => a - b);
   const start = trackedState(stateOf(workspace, first, base));
-  return { start, steps, ends, count: steps.length + ends.length, moments: moments(start, steps, ends, since) };
+  const count = steps.length + ends.length;
+  return { start, steps, ends, count, moments: { [Symbol.iterator]: () => moments(start, steps, ends, since) } };
 }
 
 type StateVersion = RecordVersion & { readonly kind: StateKind };

@@ -60,14 +60,36 @@ describe.skipIf(!hasBrowser)('what devices reach, on the dashboard', () => {
     await outside.getByText('outside', { exact: true }).first().waitFor();
     expect(await access.textContent()).not.toMatch(/\d - \d/);
     await card.getByRole('button', { name: 'History' }).click();
-    await card.getByRole('region', { name: 'History' }).getByText('peer orders-db created').waitFor();
+    const history = card.getByRole('region', { name: 'History' });
+    await history.getByText('peer orders-db created').waitFor();
+    await history.getByText('policy only-to-db created').waitFor();
     expect(page.url()).toContain('tab=history');
+    await history.getByRole('link', { name: 'View in Time' }).click();
+    await page.getByRole('searchbox', { name: 'Affected peer' }).waitFor();
+    expect(await page.getByRole('searchbox', { name: 'Affected peer' }).inputValue()).toBe('orders-db');
+    await page.getByRole('heading', { name: 'policy only-to-db created' }).waitFor();
+    await dashboard.go('prod/peers/orders-db');
     await card.getByRole('button', { name: 'Access' }).click();
     await row.getByRole('link', { name: 'only-to-db' }).click();
     await page
       .getByText(/^Allows role=web → role=db/)
       .first()
       .waitFor();
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('the access of a peer is shown as it was at a moment of the past', async () => {
+    const { api, own } = network;
+    const at = new Date().toISOString();
+    const later = { name: 'nobody-to-db', spec: { action: 'DENY', peerSelector: { matchLabels: { role: 'db' } } } };
+    await api('POST', '/api/v1/policies', { ...own, body: later });
+    await using dashboard = await openAs('vera', `prod/peers/orders-db?tab=access`);
+    const { page } = dashboard;
+    const access = page.getByRole('article', { name: 'orders-db' }).getByRole('region', { name: 'Access' });
+    await access.getByText('No peers.').first().waitFor();
+    await dashboard.go(`prod/peers/orders-db?tab=access&at=${at}`);
+    await access.getByRole('listitem').filter({ hasText: 'role=web' }).waitFor();
+    await api('DELETE', '/api/v1/policies/nobody-to-db', own);
     expect(dashboard.complaints).toEqual([]);
   });
 

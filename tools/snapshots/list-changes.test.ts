@@ -79,6 +79,62 @@ test('pages together have every change once, and a filter finds those of a recor
   expect(await names({ actor: 'user:nobody' })).toEqual([]);
 });
 
+test('the changes of a peer are its own and those that opened or closed a connection of it, with the effect on it alone', async () => {
+  await using kit = await changedNetwork();
+  const toDb = { action: 'ALLOW', peerSelector: { matchLabels: { role: 'db' } } };
+  const from = [{ peerSelector: { matchLabels: { role: 'web' } } }];
+  await kit.ask('create_policy', { name: 'shut-db-again', spec: { ...toDb, ingress: [] } });
+  await kit.pass(1_000);
+  const ingress = [{ from, ports: [{ port: 5432 }] }];
+  await kit.ask('create_policy', { name: 'web-to-db', spec: { ...toDb, ingress } });
+  await kit.pass(1_000);
+  await kit.join('db-2', { role: 'db' });
+  await kit.pass(1_000);
+  const of = async (peer: string, more = {}) => {
+    const answer = await kit.ask('list_changes', { from: FROM, peer, ...more });
+    const lines = answer.items.map(({ resources: [first], effect }: { resources: never[]; effect: never }) => {
+      const { type, name } = first as unknown as { type: string; name: string };
+      const { opened_pairs: opened, closed_pairs: closed } = effect as { opened_pairs: number; closed_pairs: number };
+      return `${type} ${name}: +${opened} -${closed}`;
+    });
+    return { lines, total: answer.total, answer };
+  };
+  const own = await of('web-1');
+  expect(own.lines).toEqual([
+    'created db-2: +2 -0',
+    'created web-to-db: +1 -0',
+    'created shut-db-again: +0 -1',
+    'ended shut-db: +1 -0',
+    'created shut-db: +0 -1',
+    'created db-1: +2 -0',
+    'created web-2: +2 -0',
+    'created web-1: +0 -0',
+  ]);
+  expect(own.answer.items[1].effect.opened).toEqual([{ from: 'web-1', to: 'db-1', ports: 'TCP 5432', pairs: 1 }]);
+  expect((await of('db-2')).lines).toEqual(['created db-2: +4 -0']);
+  expect((await of('web-9')).lines).toEqual(expect.arrayContaining(['created web-2: +2 -0', 'deleted web-2: +0 -0']));
+  expect(await of('web-1', { limit: 1, cursor: '2' })).toMatchObject({ lines: ['created web-2: +2 -0'], total: 8 });
+  expect(await refusalOf(kit.ask('list_changes', { from: FROM, peer: 'web-7' }))).toContain('not_found');
+});
+
+test('of a network that changed very often, the changes of a peer are looked for in the newest part of the range, and the note says so', async () => {
+  await using kit = await buildHistoryKit({ now: NOON });
+  await kit.join('web-1', { role: 'web' });
+  const draft = (n: number) => ({ ...DENY, peerSelector: { matchLabels: { role: `r${n}` } } });
+  for (let n = 0; n < 1_010; n += 1) {
+    await kit.pass(1);
+    await kit.ask(n === 0 ? 'create_policy' : 'update_policy', {
+      ...(n === 0 ? { name: 'often' } : { id: 'often' }),
+      spec: draft(n),
+    });
+  }
+  await kit.ask('create_policy', { name: 'shut-web', spec: { ...DENY, peerSelector: {} } });
+  await kit.pass(1);
+  const { items, note } = await kit.ask('list_changes', { from: FROM, peer: 'web-1' });
+  expect(items.map(({ resources: [{ name }] }: { resources: [{ name: string }] }) => name)).toEqual(['shut-web']);
+  expect(note).toMatch(/only what changed since .* was looked at/);
+});
+
 test('a range that is reversed or to come, a foreign workspace and a missing scope are refused', async () => {
   await using kit = await buildWorkspaceKit({ now: NOON });
   expect(await refusalOf(kit.ask('list_changes', { from: '2027-01-01T00:00:00Z' }))).toBe('invalid_input /from');

@@ -27,6 +27,9 @@ export const listChanges = defineHeavyOperation({
     kind: kind.optional(),
     name: lineOfText(TEXT_LIMITS.reference).optional().describe('Name of a changed record'),
     actor: lineOfText(TEXT_LIMITS.reference).optional().describe(ACTOR_FIELD),
+    peer: lineOfText(TEXT_LIMITS.reference)
+      .optional()
+      .describe('Peer: what changed it, whom it reaches or who reaches it; effects are of it alone'),
     cursor: lineOfText(TEXT_LIMITS.cursor)
       .regex(/^\d{1,9}$/, { error: 'The next_cursor of the page before.' })
       .optional()
@@ -80,10 +83,11 @@ export const listChanges = defineHeavyOperation({
   http: { method: 'get', path: '/api/v1/changes' },
   async run({ from, to, cursor, limit, ...filter }, { services, workspace }) {
     const range = await rangeOf(services, workspace, { from, to, mayPrecede: true });
-    const note = await rangeNote(services, workspace, range);
     const before = cursor === undefined ? undefined : Number(cursor);
     const found = await changeList(services, workspace, range, { filter, left: before, limit });
-    const { items, total, instants, left } = found;
+    const { items, total, instants, left, readSince } = found;
+    const notes = [await rangeNote(services, workspace, range), readSince !== undefined && unreadNote(readSince)];
+    const note = notes.filter(Boolean).join(' ');
     return {
       items,
       total,
@@ -91,8 +95,12 @@ export const listChanges = defineHeavyOperation({
       from: formatInstant(range.from),
       to: formatInstant(range.to),
       ...(range.gap && { known_since: formatInstant(range.keptFrom) }),
-      ...(note !== undefined && { note }),
+      ...(note !== '' && { note }),
       ...(left > 0 && { next_cursor: String(left) }),
     };
   },
 });
+
+function unreadNote(since: number): string {
+  return `Of the range: only what changed since ${formatInstant(since)} was looked at. Ask about an earlier range for more.`;
+}

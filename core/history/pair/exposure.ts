@@ -4,13 +4,14 @@ import { OUTSIDE } from '../../model/ranges.ts';
 import type { Verdict } from '../../reachability/explanation.ts';
 import { type OutsideReach, outsideReach } from '../../reachability/outside-reach.ts';
 import type { AllowedPorts } from '../../reachability/port-sets.ts';
+import type { Reachability } from '../../reachability/reachability.ts';
 import { buildCompiler } from '../../state/compiled.ts';
 import { groupsOf } from '../../state/peer-groups.ts';
 import type { HistoryServices } from '../../state/services.ts';
 import type { NetworkState } from '../../state/state.ts';
 import { namesOf } from '../../state/terms.ts';
 import { changeView, commitAt } from '../commits-between.ts';
-import { networkMoments, type StateMoment } from '../network-moments.ts';
+import { type NetworkMoments, networkMoments, type StateMoment } from '../network-moments.ts';
 import { type CauseOf, decisiveOf, endedAt } from './causes.ts';
 import { positionOf, rangeView } from './connection-history.ts';
 import { type Identity, identityOf, nameIn } from './identity.ts';
@@ -28,6 +29,9 @@ export interface ExposureQuestion {
 
 /** Moments at which anything is computed for one answer: some seconds in a network of 1,000 peers. */
 const MAX_MOMENTS = 5_000;
+/** The same for the list of changes of one peer, which pages read anew with each change. */
+const MAX_PEER_MOMENTS = 1_000;
+const DIRECTIONS = ['inbound', 'outbound'] as const;
 
 /** Peers that could reach a peer, or that it could reach, by ports; addresses outside in the fewest words. */
 interface Exposure {
@@ -106,22 +110,58 @@ function exposuresIn(moments: Iterable<StateMoment>, { from, to, since }: Range,
   return intervals;
 }
 
+/**
+ * Returns the moments at which a peer was written, or what it reaches or who reaches it became different. Looks at the newest
+ * of very many, and returns since when it did.
+ */
+export function momentsOfPeer({ count, moments }: Pick<NetworkMoments, 'count' | 'moments'>, peer: Identity) {
+  const compile = buildCompiler();
+  const keyAt = (state: NetworkState, at: number) => {
+    const reach = compile(state, at);
+    const name = nameIn(state, peer);
+    return DIRECTIONS.map((direction) => exposureOf(reach, state, name, direction).key).join();
+  };
+  const unread = count - MAX_PEER_MOMENTS;
+  const found: StateMoment[] = [];
+  let before: { readonly key: string; readonly name: string | undefined } | undefined;
+  let since: number | undefined;
+  let index = 0;
+  for (const moment of moments) {
+    const { state, at, changes } = moment;
+    if (index++ < unread) continue;
+    const now = { key: keyAt(state, at), name: nameIn(state, peer) };
+    const isOwn = changes.some(
+      ({ record: { kind, name } }) => kind === 'MeshPeer' && (name === now.name || name === before?.name),
+    );
+    if (before && (isOwn || now.key !== before.key)) found.push(moment);
+    since ??= at;
+    before = now;
+  }
+  return { found, ...(unread > 0 && since !== undefined && { since }) };
+}
+
 type ExposureAt = (state: NetworkState, at: number) => Exposure;
 
 function exposureReader(peer: Identity, direction: ExposureQuestion['direction']): ExposureAt {
   const compile = buildCompiler();
-  return (state, at) => {
-    const name = nameIn(state, peer);
-    const reach = compile(state, at);
-    const around = name === undefined ? [] : reach.neighbourhood(name)[direction];
-    const texts = around.map((one) => ({ name: one.name, text: JSON.stringify(one.allowed) }));
-    const byText = Map.groupBy(texts, ({ text }) => text);
-    const peers = new Map([...byText].sort().map(([text, own]) => [text, own.map((one) => one.name)]));
-    const outside = name === undefined ? [] : outsideReach(reach, name, direction === 'inbound' ? 'src' : 'dst');
-    const ids = [...peers].map(([text, names]) => [text, names.map((one) => state.peers.get(one)?.uid ?? one).sort()]);
-    const others = namesOf('*', state).filter((one) => one !== name).length;
-    return { peers, outside, others, key: JSON.stringify([ids, outside]) };
-  };
+  return (state, at) => exposureOf(compile(state, at), state, nameIn(state, peer), direction);
+}
+
+/** @param name of the peer in the state; undefined where it is not there */
+function exposureOf(
+  reach: Reachability,
+  state: NetworkState,
+  name: string | undefined,
+  direction: ExposureQuestion['direction'],
+): Exposure {
+  const around = name === undefined ? [] : reach.neighbourhood(name)[direction];
+  const texts = around.map((one) => ({ name: one.name, text: JSON.stringify(one.allowed) }));
+  const byText = Map.groupBy(texts, ({ text }) => text);
+  const peers = new Map([...byText].sort().map(([text, own]) => [text, own.map((one) => one.name)]));
+  const outside = name === undefined ? [] : outsideReach(reach, name, direction === 'inbound' ? 'src' : 'dst');
+  const ids = [...peers].map(([text, names]) => [text, names.map((one) => state.peers.get(one)?.uid ?? one).sort()]);
+  const others = namesOf('*', state).filter((one) => one !== name).length;
+  return { peers, outside, others, key: JSON.stringify([ids, outside]) };
 }
 
 async function intervalView(services: HistoryServices, workspace: string, { from, to, moment, causes }: Interval) {

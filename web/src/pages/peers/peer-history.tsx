@@ -1,5 +1,6 @@
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
+import { Problem } from '../../api/problem.ts';
 import { Actor } from '../../design/actor.tsx';
 import { linkTo, queryPart } from '../../route/route.ts';
 import { ago, DAY_MS } from '../../time/moment.ts';
@@ -12,20 +13,23 @@ import { EffectInLine } from '../time/change-row.tsx';
 const SPAN_MS = 30 * DAY_MS;
 const SHOWN = 20;
 
-/** Changes of a peer in the last 30 days, newest first. */
+/** What changed a peer, whom it reaches or who reaches it in the last 30 days, newest first. */
 export function PeerHistory({ name, agents }: { name: string; agents: AgentNames | undefined }) {
   const range = { from: ago(SPAN_MS), to: queryPart('at') ?? ago(0) };
   const loaded = useLoaded(() => {
-    const query = { from: ago(SPAN_MS), kind: 'MeshPeer', name, limit: SHOWN } as const;
+    const query = { from: ago(SPAN_MS), peer: name, limit: SHOWN };
     const at = queryPart('at');
-    return answer(api.GET('/api/v1/changes', { params: { query: { ...query, ...(at && { to: at }) } } }));
+    return answer(api.GET('/api/v1/changes', { params: { query: { ...query, ...(at && { to: at }) } } })).catch(
+      noneOfAbsent,
+    );
   });
   return (
     <section class="stack-small" aria-label="History">
       <ReadResult of={loaded.value}>
-        {({ items, total }) => (
+        {({ items, total, note }) => (
           <>
-            {total === 0 && <p class="dim">Nothing changed this peer in the last 30 days.</p>}
+            {total === 0 && <p class="dim">Nothing changed this peer or its connections in the last 30 days.</p>}
+            {note && <p class="dim small">{note}</p>}
             <ol class="peer-changes">
               {withAgentNamesIn(items, agents).map((change) => (
                 <li key={keyOf(change)}>
@@ -40,8 +44,14 @@ export function PeerHistory({ name, agents }: { name: string; agents: AgentNames
         )}
       </ReadResult>
       <p>
-        <a href={linkTo('time', [], { kind: 'MeshPeer', name, ...range })}>View in Time</a>
+        <a href={linkTo('time', [], { peer: name, ...range })}>View in Time</a>
       </p>
     </section>
   );
+}
+
+/** A peer that was gone before the range has no changes in it. */
+function noneOfAbsent(error: unknown) {
+  if (error instanceof Problem && error.code === 'not_found') return { items: [], total: 0, note: undefined };
+  throw error;
 }

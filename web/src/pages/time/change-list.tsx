@@ -119,7 +119,7 @@ function clearFilter(): void {
 
 /** A change of a field is asked for when it is left, or with Enter: each asks the control plane to compare anew. */
 function Filters({ actors }: { actors: readonly string[] }) {
-  const { kind, name, actor } = filterOf(route.value.query);
+  const { kind, name, peer, actor } = filterOf(route.value.query);
   return (
     <form class="row filters" aria-label="Filter" onSubmit={(event) => event.preventDefault()}>
       <label class="field">
@@ -142,6 +142,14 @@ function Filters({ actors }: { actors: readonly string[] }) {
         />
       </label>
       <label class="field">
+        Affected peer
+        <input
+          type="search"
+          value={peer ?? ''}
+          onChange={({ currentTarget }) => setQuery({ peer: currentTarget.value.trim() })}
+        />
+      </label>
+      <label class="field">
         Changed by
         <input
           type="search"
@@ -155,7 +163,7 @@ function Filters({ actors }: { actors: readonly string[] }) {
           <option key={one} value={actorText(one)} />
         ))}
       </datalist>
-      {(kind || name || actor) && (
+      {(kind || name || peer || actor) && (
         <button type="button" class="quiet" onClick={clearFilter}>
           Clear filter
         </button>

@@ -11,19 +11,21 @@ import type { Change } from './change.ts';
 const PAGE = 50;
 const KINDS = ['MeshPeer', 'MeshPolicy', 'MeshNetwork', 'AgentIdentity'] as const;
 export type ChangedKind = (typeof KINDS)[number];
-export const FILTERS = ['kind', 'name', 'actor'] as const;
+export const FILTERS = ['kind', 'name', 'peer', 'actor'] as const;
 
 export interface ChangeFilter {
   readonly kind?: ChangedKind;
   readonly name?: string;
+  /** Also changes of what it reaches and who reaches it. */
+  readonly peer?: string;
   readonly actor?: string;
 }
 
 /** What of the list the address asks for; a kind that there is not is none. */
 export function filterOf(query: URLSearchParams): ChangeFilter {
   const kind = KINDS.find((one) => one === query.get('kind'));
-  const [name, actor] = [query.get('name')?.trim(), query.get('actor')?.trim()];
-  return { ...(kind && { kind }), ...(name && { name }), ...(actor && { actor }) };
+  const [name, peer, actor] = (['name', 'peer', 'actor'] as const).map((field) => query.get(field)?.trim());
+  return { ...(kind && { kind }), ...(name && { name }), ...(peer && { peer }), ...(actor && { actor }) };
 }
 
 interface Page {

@@ -97,7 +97,7 @@ describe.skipIf(!hasBrowser)('compliance on the dashboard', () => {
     await article.locator('summary').click();
     await article.getByRole('button', { name: 'Plan this change' }).click();
     await article.getByText('Closes').first().waitFor();
-    await article.getByRole('button', { name: 'Send to Review' }).click();
+    await article.getByRole('button', { name: 'Send for approval' }).click();
     await article.getByRole('link', { name: 'Open in Review' }).click();
     await page.getByRole('article').getByText('Fix control').first().waitFor();
     expect(dashboard.complaints).toEqual([]);

@@ -137,9 +137,12 @@ describe.skipIf(!hasBrowser)('Review on the dashboard', () => {
     expect(await scene.workflow(id)).toMatchObject({ status: 'executed', effect: { opened_pairs: 4 } });
 
     // Undone as a plan, which waits for somebody else in its turn.
-    await change.getByRole('button', { name: 'Undo' }).click();
+    await change.getByRole('button', { name: 'Revert', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Revert' });
-    await dialog.getByRole('button', { name: 'Revert', exact: true }).click();
+    await dialog.getByText('It waits in Review until it is approved').waitFor();
+    // Her own approval would not count.
+    expect(await dialog.getByRole('combobox', { name: 'Approver' }).inputValue()).not.toBe('olga');
+    await dialog.getByRole('button', { name: 'Send for approval' }).click();
     await page.getByRole('status').filter({ hasText: 'It waits for approval.' }).waitFor();
     await change.getByText('so another person has to approve it').waitFor();
     await change.getByText('Other approvers: ').waitFor();

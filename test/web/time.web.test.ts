@@ -230,13 +230,13 @@ describe.skipIf(!hasBrowser)('the time on the dashboard', () => {
     await page.getByRole('button', { name: /^Revert: policy web-to-db deleted/ }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('web-1, web-2').waitFor();
-    await dialog.getByRole('button', { name: 'Revert', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Send for approval' }).click();
     const change = page.getByRole('article');
     await change.getByRole('button', { name: /^Approve: / }).click();
     const message = page.getByRole('status').filter({ hasText: 'The change is executed.' });
-    await message.getByRole('button', { name: 'Undo' }).click();
+    await message.getByRole('button', { name: 'Revert', exact: true }).click();
     await dialog.getByText('delete MeshPolicy').waitFor();
-    await dialog.getByRole('button', { name: 'Revert', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Send for approval' }).click();
     await change.getByRole('button', { name: /^Approve: / }).click();
     await message.waitFor();
     const token = await harness.owner();

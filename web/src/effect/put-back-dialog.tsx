@@ -4,7 +4,6 @@ import { answer, api } from '../api/client.ts';
 import { changed } from '../api/load.ts';
 import { Problem } from '../api/problem.ts';
 import type { components } from '../api/schema.d.ts';
-import { session } from '../api/session.ts';
 import { holds } from '../api/workspace.ts';
 import { goTo, hrefOf, route } from '../route/route.ts';
 import { useAct } from '../ui/act.ts';
@@ -12,6 +11,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import { say } from '../ui/message.tsx';
 import { ProblemNotice } from '../ui/problem.tsx';
 import { Time } from '../ui/time.tsx';
+import { ApproverField, useApprovers } from './approver-field.tsx';
 import { EffectView } from './effect-view.tsx';
 import type { PutBackTarget } from './put-back.ts';
 import { Risk } from './risk.tsx';
@@ -22,7 +22,6 @@ type Plan = components['schemas']['PlanNetworkChangeResponse'];
 export function PutBackDialog({ target, close }: { target: PutBackTarget; close: () => void }) {
   const plan = useSignal<Plan | undefined>(undefined);
   const planning = useAct();
-  const applying = useAct();
   useLayoutEffect(() => {
     if ('plan' in target) return;
     void planning.act(async () => {
@@ -34,10 +33,12 @@ export function PutBackDialog({ target, close }: { target: PutBackTarget; close:
   const isNothing = shown?.changes.length === 0;
   const isUnmet = (plan.value?.unmet.length ?? 0) > 0;
   const mayApply = !isUnmet || holds('intents:override');
-  const apply = () => applying.act(() => applyPlan(shown?.plan_id ?? '', close));
   return (
     <Dialog title="Revert" close={close}>
-      <p class="dim">Plans the revert for the network as it is now. The history stays.</p>
+      <p class="dim">
+        Plans the revert for the network as it is now. It waits in Review until it is approved, unless the workspace
+        approves such changes by itself. The history stays.
+      </p>
       {planning.isActing.value && <p role="status">Planning…</p>}
       <ProblemNotice problem={planning.problem.value} />
       {isNothing && <p>Nothing to revert: it is already as it was.</p>}
@@ -77,24 +78,58 @@ export function PutBackDialog({ target, close }: { target: PutBackTarget; close:
           </p>
         </>
       )}
-      <ProblemNotice problem={applying.problem.value} />
-      <div class="row">
-        {shown && !isNothing && mayApply && (
-          <button type="button" class="primary" disabled={applying.isActing.value} onClick={apply}>
-            Revert
+      {shown && !isNothing && mayApply ? (
+        <Apply
+          planId={shown.plan_id}
+          needsAnotherPerson={plan.value && plan.value.another_person === true}
+          close={close}
+        />
+      ) : (
+        <div class="row">
+          <button type="button" class="quiet" onClick={close}>
+            Cancel
           </button>
-        )}
-        <button type="button" class="quiet" onClick={close}>
-          Cancel
-        </button>
-      </div>
+        </div>
+      )}
     </Dialog>
   );
 }
 
+interface ApplyProps {
+  readonly planId: string;
+  /** Undefined for a plan that an answer carried along. */
+  readonly needsAnotherPerson: boolean | undefined;
+  readonly close: () => void;
+}
+
+function Apply({ planId, needsAnotherPerson, close }: ApplyProps) {
+  const { isActing, problem, act } = useAct();
+  const approvers = useApprovers(needsAnotherPerson);
+  const apply = () => act(() => applyPlan(planId, approvers.chosen.peek(), close));
+  return (
+    <>
+      <ApproverField approvers={approvers} />
+      <ProblemNotice problem={problem.value} />
+      <div class="row">
+        <button
+          type="button"
+          class="primary"
+          disabled={isActing.value || approvers.chosen.value === ''}
+          onClick={apply}
+        >
+          Send for approval
+        </button>
+        <button type="button" class="quiet" onClick={close}>
+          Cancel
+        </button>
+      </div>
+    </>
+  );
+}
+
 /** Applies it, or puts it to whoever has to approve it: then its page is opened, of now. */
-async function applyPlan(planId: string, close: () => void): Promise<void> {
-  const body = { plan_id: planId, approved_by: session.value?.username ?? '' };
+async function applyPlan(planId: string, approver: string, close: () => void): Promise<void> {
+  const body = { plan_id: planId, approved_by: approver };
   const done = await answer(api.POST('/api/v1/ai/intent/apply', { body }));
   changed.value += 1;
   if (done.status === 'failed') throw new Problem({ title: 'The change failed', detail: done.message });

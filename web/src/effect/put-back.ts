@@ -32,5 +32,5 @@ export function undoOf(workflow: string) {
   const run = () => {
     putBackTarget.value = { workflow_id: workflow };
   };
-  return mayPutBack() ? { label: 'Undo', run } : undefined;
+  return mayPutBack() ? { label: 'Revert', run } : undefined;
 }

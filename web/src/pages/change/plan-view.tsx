@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { answer, api } from '../../api/client.ts';
 import type { Order, Plan, TypedChange } from '../../api/types.ts';
 import { may } from '../../api/workspace.ts';
+import { ApproverField, useApprovers } from '../../effect/approver-field.tsx';
 import { ChangedResource } from '../../effect/changed-resource.tsx';
 import { Checked, readByFact } from '../../effect/checked.tsx';
 import { FirstRowsGraph } from '../../effect/effect-graph.tsx';
@@ -16,7 +17,6 @@ import { Lines } from '../../ui/lines.tsx';
 import { say } from '../../ui/message.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { Time } from '../../ui/time.tsx';
-import { ApproverField, useApprovers } from './approver-field.tsx';
 import { EditChanges } from './edit-changes.tsx';
 import type { Planned } from './planning.ts';
 import { typedChanges } from './typed-changes.ts';
@@ -189,7 +189,12 @@ function Apply({ plan, again, applied, children }: ApplyProps) {
       {isOver && <p>The network or the plan has changed since. Preview again to see the effect now.</p>}
       <div class="row">
         {mayPutForward && !isOver && (
-          <button type="button" class="primary" disabled={isActing.value} onClick={apply}>
+          <button
+            type="button"
+            class="primary"
+            disabled={isActing.value || approvers.chosen.value === ''}
+            onClick={apply}
+          >
             Send for approval
           </button>
         )}

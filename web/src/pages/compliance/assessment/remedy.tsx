@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { answer, api } from '../../../api/client.ts';
 import { changed } from '../../../api/load.ts';
-import { session } from '../../../api/session.ts';
 import { may } from '../../../api/workspace.ts';
 import { WAITS } from '../../../api/write.ts';
+import { ApproverField, useApprovers } from '../../../effect/approver-field.tsx';
 import { editsOf } from '../../../effect/computed-edits.ts';
 import { EffectView } from '../../../effect/effect-view.tsx';
 import { Risk } from '../../../effect/risk.tsx';
@@ -55,9 +55,10 @@ export function Remedy({ control }: { control: Control }) {
 function Planned({ plan, cancel }: { plan: Plan; cancel: () => void }) {
   const workflow = useSignal<string | undefined>(undefined);
   const { isActing, problem, act } = useAct();
+  const approvers = useApprovers(plan.another_person === true);
   const ask = () =>
     act(async () => {
-      const body = { plan_id: plan.plan_id, approved_by: session.value?.username ?? '' };
+      const body = { plan_id: plan.plan_id, approved_by: approvers.chosen.peek() };
       const applied = await answer(api.POST('/api/v1/ai/intent/apply', { body }));
       if ('workflow_id' in applied && applied.workflow_id) workflow.value = applied.workflow_id;
       say(applied.status === 'pending_approval' ? 'Sent to Review.' : `The change is ${applied.status}.`);
@@ -78,6 +79,7 @@ function Planned({ plan, cancel }: { plan: Plan; cancel: () => void }) {
         </ul>
       )}
       <EffectView effect={plan.effect} />
+      {!workflow.value && <ApproverField approvers={approvers} />}
       <ProblemNotice problem={problem.value} />
       <div class="row">
         {workflow.value ? (
@@ -86,8 +88,13 @@ function Planned({ plan, cancel }: { plan: Plan; cancel: () => void }) {
           </a>
         ) : (
           <>
-            <button type="button" class="primary" disabled={isActing.value} onClick={ask}>
-              Send to Review
+            <button
+              type="button"
+              class="primary"
+              disabled={isActing.value || approvers.chosen.value === ''}
+              onClick={ask}
+            >
+              Send for approval
             </button>
             <button type="button" class="quiet" onClick={cancel}>
               Cancel

@@ -1,12 +1,12 @@
 import { type Signal, useComputed, useSignal, useSignalEffect } from '@preact/signals';
-import { allPages } from '../../api/all-pages.ts';
-import { api } from '../../api/client.ts';
-import { type Loaded, useLoaded } from '../../api/load.ts';
-import { me } from '../../api/session.ts';
-import { may, workspaceId } from '../../api/workspace.ts';
-import { Select } from '../../design/select.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { ReadResult } from '../../ui/read-result.tsx';
+import { allPages } from '../api/all-pages.ts';
+import { api } from '../api/client.ts';
+import { type Loaded, useLoaded } from '../api/load.ts';
+import { me } from '../api/session.ts';
+import { may, workspaceId } from '../api/workspace.ts';
+import { Select } from '../design/select.tsx';
+import { TextField } from '../ui/field.tsx';
+import { ReadResult } from '../ui/read-result.tsx';
 
 interface Approvers {
   readonly chosen: Signal<string>;
@@ -16,8 +16,12 @@ interface Approvers {
 
 const APPROVING: ReadonlySet<string> = new Set(['operator', 'admin']);
 
-/** Possible approvers: oneself first, unless another person is required, then members who may approve. */
-export function useApprovers(needsAnotherPerson: boolean): Approvers {
+/**
+ * Possible approvers: members who may approve, and oneself.
+ *
+ * @param needsAnotherPerson true leaves oneself out; false puts oneself first, and undefined, where it is not known, last
+ */
+export function useApprovers(needsAnotherPerson: boolean | undefined): Approvers {
   const chosen = useSignal('');
   const loaded = useLoaded(
     () => {
@@ -34,9 +38,13 @@ export function useApprovers(needsAnotherPerson: boolean): Approvers {
     const self = me.value?.username;
     const own = may('workflows:approve') && self !== undefined ? [self] : [];
     const members = (loaded.value.value ?? []).filter(({ role }) => APPROVING.has(role));
-    const names = new Set([...own, ...members.map(({ username }) => username)]);
-    if (needsAnotherPerson && self !== undefined) names.delete(self);
-    return [...names];
+    const others = members.map(({ username }) => username).filter((name) => name !== self);
+    if (needsAnotherPerson !== false && loaded.value.isLoading) return [];
+    return needsAnotherPerson === true
+      ? others
+      : needsAnotherPerson === false
+        ? [...own, ...others]
+        : [...others, ...own];
   });
   useSignalEffect(() => {
     if (chosen.peek() === '') chosen.value = names.value[0] ?? '';

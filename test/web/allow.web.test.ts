@@ -110,7 +110,7 @@ describe.skipIf(!hasBrowser)('the page on which a person lets a client in', () =
     await page.getByLabel('Code').waitFor();
     await page.goto(`${harness.url}/#/~/allow/device-${code.replace('-', '')}`);
     await page.getByLabel('Code').fill('AAAA-BBBB');
-    const problem = page.getByRole('alert').filter({ hasText: 'No device waits with this code.' });
+    const problem = page.locator('.fault').filter({ hasText: 'No device waits with this code.' });
     for (let times = 0; times < 2; times += 1) {
       const asked = page.waitForResponse((response) => response.url().endsWith('/device-AAAABBBB'));
       await page.getByRole('button', { name: 'Continue' }).click();
@@ -118,6 +118,7 @@ describe.skipIf(!hasBrowser)('the page on which a person lets a client in', () =
       await problem.waitFor();
     }
     expect(await page.getByLabel('Code').inputValue()).toBe('AAAABBBB');
+    expect(await page.getByLabel('Code').getAttribute('aria-describedby')).toBe(await problem.getAttribute('id'));
     expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByLabel('Code').fill(code.toLowerCase());

@@ -147,7 +147,12 @@ describe.skipIf(!hasBrowser)('compliance on the dashboard', () => {
     await page.getByText(HOSTILE).first().waitFor();
     await page.getByRole('button', { name: 'Flag left.person' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('dialog').getByLabel('Why').fill('left in May');
+    const why = page.getByRole('dialog').getByLabel('Why');
+    await why.fill('left in May '.repeat(400));
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByRole('alert').getByText('Correct the marked fields.').waitFor();
+    expect(await why.getAttribute('aria-invalid')).toBe('true');
+    await why.fill('left in May');
     await page.keyboard.press('Enter');
     await said(dashboard, 'left.person is flagged.');
     await page.getByText('still in force', { exact: true }).waitFor();

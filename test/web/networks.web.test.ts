@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser)('networks on the dashboard', () => {
     await page.keyboard.type('lab');
     await tabTo(page, made.getByLabel(/^Addresses/));
     await page.keyboard.type('10.97.0.1/24');
-    await made.getByRole('alert').filter({ hasText: 'the block must begin at its first address' }).waitFor();
+    await made.locator('.fault').filter({ hasText: 'The block must begin at its first address' }).waitFor();
     for (let count = 0; count < '1/24'.length; count += 1) await page.keyboard.press('Backspace');
     await page.keyboard.type('0/24');
     const save = made.getByRole('button', { name: 'Save lab' });

@@ -155,6 +155,15 @@ describe.skipIf(!hasBrowser)('policies on the dashboard', () => {
     await page.getByRole('button', { name: 'Add a rule' }).click();
     await yaml(page).getByText('port: 443').waitFor();
     await expect.poll(() => page.getByRole('button', { name: 'Save quiet' }).isEnabled()).toBe(true);
+    // What the control plane says of a field stands at the field, and nowhere else.
+    await page.getByRole('combobox', { name: 'Who, 1' }).selectOption('addresses');
+    const addresses = page.getByRole('textbox', { name: /^Addresses/ });
+    await addresses.fill('10.0.0.0/40');
+    const fault = page.getByText(/A CIDR such as 10\.96\.0\.0\/24/i);
+    await fault.waitFor();
+    expect(await fault.count()).toBe(1);
+    expect(await addresses.getAttribute('aria-describedby')).toBe(await fault.getAttribute('id'));
+    await page.getByRole('alert').getByText('Correct the marked fields.').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(dashboard.complaints).toEqual([]);
   });
@@ -308,7 +317,7 @@ describe.skipIf(!hasBrowser)('policies on the dashboard', () => {
     await page.getByText('No policies yet').waitFor();
     await page.getByRole('link', { name: 'New policy' }).click();
     await page.getByLabel(/^Name/).fill('all-in');
-    await effect(page).getByText('whom the policy is about').waitFor();
+    await page.getByRole('group', { name: 'Applies to' }).getByText('whom the policy is about').waitFor();
     expect(await page.getByRole('button', { name: 'Save all-in' }).isDisabled()).toBe(true);
     await page.getByLabel('Labels').fill('role=db');
     await effect(page).getByText('waits for approval').waitFor();

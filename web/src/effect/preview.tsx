@@ -3,6 +3,7 @@ import { answer, api } from '../api/client.ts';
 import { asProblem, changed } from '../api/load.ts';
 import type { Problem } from '../api/problem.ts';
 import type { Preview } from '../api/types.ts';
+import { ofOneDocument } from '../ui/field-faults.ts';
 import { Lines } from '../ui/lines.tsx';
 import { ProblemNotice } from '../ui/problem.tsx';
 import { EffectView } from './effect-view.tsx';
@@ -38,7 +39,7 @@ export function usePreview(text: ReadonlySignal<string>, isChanged: ReadonlySign
           last.value = result;
         })
         .catch((error: unknown) => {
-          if (!abort.signal.aborted) judged.value = { text: manifest, problem: asProblem(error) };
+          if (!abort.signal.aborted) judged.value = { text: manifest, problem: ofOneDocument(asProblem(error)) };
         });
     }, PAUSE_MS);
     return () => {

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import { useAct } from './act.ts';
+import { Form } from './form.tsx';
 import { useModal } from './modal.ts';
 import { ProblemNotice } from './problem.tsx';
 import { NoticePlace } from './read-result.tsx';
@@ -49,7 +50,6 @@ export function Confirm({ title, children, act: label, name, isReady = true, run
   /** How often it was confirmed with another name than the one that is to be typed, since that was last touched. */
   const misses = useSignal(0);
   const { isActing, problem, act } = useAct();
-  const form = useRef<HTMLFormElement>(null);
   const field = useRef<HTMLInputElement>(null);
   const missId = useId();
   const isOther = name !== undefined && typed.value !== name;
@@ -61,7 +61,7 @@ export function Confirm({ title, children, act: label, name, isReady = true, run
       return;
     }
     isEarly.value = !isReady;
-    const dialog = form.current?.closest('dialog');
+    const dialog = (event.currentTarget as HTMLFormElement).closest('dialog');
     if (!isReady || !(await act(run))) return;
     // What asked is often gone with what was done, and would take the focus with it.
     dialog?.close();
@@ -70,7 +70,7 @@ export function Confirm({ title, children, act: label, name, isReady = true, run
   };
   return (
     <Dialog title={title} close={close}>
-      <form ref={form} class="stack" onSubmit={submit}>
+      <Form problem={problem} class="stack" onSubmit={submit}>
         {children}
         {name !== undefined && (
           <label class="field">
@@ -111,7 +111,7 @@ export function Confirm({ title, children, act: label, name, isReady = true, run
             Cancel
           </button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -29,7 +29,12 @@ export function Form({ problem, children, ...props }: FormProps) {
   );
 }
 
-/** The faults of a field, and what its control says of them. */
+/**
+ * The faults of a field, and what its control says of them.
+ *
+ * @param label empty for a part of a form without a label
+ * @param names in the API, or pointers (RFC 6901), of what the label does not name
+ */
 export function useFaults(label: string, names: readonly string[] = []) {
   const form = useContext(FormPlace);
   const id = useId();
@@ -40,7 +45,7 @@ export function useFaults(label: string, names: readonly string[] = []) {
       form?.fields.delete(id);
     };
   }, [form?.fields, keys.join(' ')]);
-  const faults = faultsOf(form?.problem?.errors ?? [], keys);
+  const faults = faultsOf(form?.problem?.errors ?? [], keys, [...(form?.fields.values() ?? [])].flat());
   const marks = faults.length === 0 ? {} : { 'aria-invalid': true, 'aria-describedby': id };
   return { marks, faults: <Faults id={id} faults={faults} /> };
 }

@@ -58,6 +58,7 @@ function NetworkForm({ stored }: { stored: Network | undefined }) {
   const manifest = useComputed(() => manifestOf(name.value.trim(), spec.value));
   const preview = usePreview(manifest, isChanged);
   const { isActing, problem, act } = useAct();
+  const shownProblem = useComputed(() => problem.value ?? preview.value.problem);
   const { result } = preview.value;
   const isForApproval = (result?.waits_for.length ?? 0) > 0;
   const save = (event: Event) => {
@@ -74,7 +75,7 @@ function NetworkForm({ stored }: { stored: Network | undefined }) {
     });
   };
   return (
-    <Form problem={problem} class="stack" onSubmit={save}>
+    <Form problem={shownProblem} class="stack" onSubmit={save}>
       {!stored && (
         <TextField
           label="Name"

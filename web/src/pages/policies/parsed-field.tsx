@@ -1,8 +1,11 @@
 import { useSignal } from '@preact/signals';
+import { useFaults } from '../../ui/form.tsx';
 
 interface ParsedFieldProps<T> {
   readonly label: string;
   readonly hint?: string;
+  /** Pointers of what it stands for in the policy. */
+  readonly at?: readonly string[];
   readonly value: T;
   readonly text: (value: T) => string;
   /** What the text means, or why it means nothing. */
@@ -11,11 +14,12 @@ interface ParsedFieldProps<T> {
 }
 
 /** A line of text that stands for a value. What is typed stays as it is typed, until the value changes elsewhere. */
-export function ParsedField<T>({ label, hint, value, text, read, change }: ParsedFieldProps<T>) {
+export function ParsedField<T>({ label, hint, at = [], value, text, read, change }: ParsedFieldProps<T>) {
   const typed = useSignal(text(value));
   const fault = useSignal('');
   const meant = read(typed.value);
   const isSame = 'fault' in meant ? fault.value !== '' : JSON.stringify(meant.value) === JSON.stringify(value);
+  const { marks, faults } = useFaults('', at);
   const shown = isSame ? typed.value : text(value);
   return (
     <label class="field">
@@ -25,7 +29,8 @@ export function ParsedField<T>({ label, hint, value, text, read, change }: Parse
         autocomplete="off"
         spellcheck={false}
         value={shown}
-        aria-invalid={isSame && fault.value !== ''}
+        {...marks}
+        aria-invalid={'aria-invalid' in marks || (isSame && fault.value !== '')}
         onInput={({ currentTarget }) => {
           typed.value = currentTarget.value;
           const next = read(currentTarget.value);
@@ -39,6 +44,7 @@ export function ParsedField<T>({ label, hint, value, text, read, change }: Parse
         </span>
       )}
       {hint && <span class="hint dim">{hint}</span>}
+      {faults}
     </label>
   );
 }

@@ -38,6 +38,7 @@ export function PolicyEditor({ stored, initial, begun = initial, saved }: Policy
   keep(() => (changedNow.peek() && text.peek() !== begun ? { base: base.peek(), text: text.peek() } : undefined));
   const preview = usePreview(text, changedNow);
   const { isActing, problem, act } = useAct();
+  const shownProblem = useComputed(() => problem.value ?? preview.value.problem);
   const document = 'document' in read.value ? read.value.document : undefined;
   const name = document?.metadata.name ?? stored?.name ?? '';
   const isRenamed = stored !== undefined && document !== undefined && name !== stored.name;
@@ -73,14 +74,13 @@ export function PolicyEditor({ stored, initial, begun = initial, saved }: Policy
     });
   };
   return (
-    <Form problem={problem} class="stack" onSubmit={save}>
+    <Form problem={shownProblem} class="stack" onSubmit={save}>
       <div class="editor">
         <section class="panel stack" aria-label="Form">
           {document ? (
             <PolicyForm
               document={document}
               isNew={stored === undefined}
-              faults={(problem.value ?? preview.value.problem)?.errors ?? []}
               change={(next) => {
                 text.value = yamlOf(next);
               }}

@@ -1,5 +1,6 @@
 import type { PeerEntry, PolicySpec, PortEntry, Selector } from '../../api/types.ts';
 import { ParsedField } from './parsed-field.tsx';
+import { PartFaults } from './part-faults.tsx';
 import { portsOf, portsText } from './ports-text.ts';
 import { SelectorFields } from './selector-fields.tsx';
 import { namesOf } from './selector-text.ts';
@@ -23,6 +24,7 @@ interface RulesProps {
 const NEW_RULE: Rule = { ends: [{ peerSelector: {} }], ports: [{ protocol: 'TCP', port: 443 }] };
 
 export function RulesForm({ direction, rules, change }: RulesProps) {
+  const at = `/spec/${direction}`;
   const read = rules?.map((rule): Rule => {
     const ends = direction === 'ingress' ? (rule as Ingress).from : (rule as Egress).to;
     return { ends: ends ?? [], ports: rule.ports ?? [] };
@@ -45,6 +47,7 @@ export function RulesForm({ direction, rules, change }: RulesProps) {
           key={index}
           direction={direction}
           number={index + 1}
+          at={`${at}/${index}`}
           rule={rule}
           change={(next) => write(read.with(index, next))}
           remove={() => write(read.toSpliced(index, 1))}
@@ -57,6 +60,7 @@ export function RulesForm({ direction, rules, change }: RulesProps) {
           </button>
         </div>
       )}
+      <PartFaults at={at} />
     </fieldset>
   );
 }
@@ -74,12 +78,14 @@ function writtenRule(direction: Direction, { ends, ports }: Rule): Ingress | Egr
 interface RuleProps {
   readonly direction: Direction;
   readonly number: number;
+  /** Its pointer in the policy. */
+  readonly at: string;
   readonly rule: Rule;
   readonly change: (rule: Rule) => void;
   readonly remove: () => void;
 }
 
-function RuleForm({ direction, number, rule, change, remove }: RuleProps) {
+function RuleForm({ direction, number, at, rule, change, remove }: RuleProps) {
   const { ends, ports } = rule;
   const end = direction === 'ingress' ? 'From' : 'To';
   return (
@@ -100,6 +106,7 @@ function RuleForm({ direction, number, rule, change, remove }: RuleProps) {
         <EntryForm
           key={index}
           number={index + 1}
+          at={`${at}/${end.toLowerCase()}/${index}`}
           entry={entry}
           change={(next) => change({ ...rule, ends: ends.with(index, next) })}
           remove={() => change({ ...rule, ends: ends.toSpliced(index, 1) })}
@@ -113,6 +120,7 @@ function RuleForm({ direction, number, rule, change, remove }: RuleProps) {
       <ParsedField
         label="Ports"
         hint="As TCP 5432, UDP 6000-6100, ICMP. Empty: everything."
+        at={[`${at}/ports`]}
         value={ports}
         text={portsText}
         read={(text) => {
@@ -121,6 +129,7 @@ function RuleForm({ direction, number, rule, change, remove }: RuleProps) {
         }}
         change={(value) => change({ ...rule, ports: value })}
       />
+      <PartFaults at={at} />
     </fieldset>
   );
 }
@@ -134,11 +143,13 @@ const FRESH: Record<EntryKind, PeerEntry> = {
 
 function EntryForm({
   number,
+  at,
   entry,
   change,
   remove,
 }: {
   number: number;
+  at: string;
   entry: PeerEntry;
   change: (entry: PeerEntry) => void;
   remove: () => void;
@@ -164,17 +175,25 @@ function EntryForm({
       {entry !== '*' && kind === 'peers' && (
         <SelectorFields
           selector={entry.peerSelector ?? ({} as Selector)}
+          at={`${at}/peerSelector`}
           change={(peerSelector = {}) => change({ peerSelector })}
         />
       )}
-      {block && <BlockFields block={block} change={(ipBlock) => change({ ipBlock })} />}
+      {block && <BlockFields block={block} at={`${at}/ipBlock`} change={(ipBlock) => change({ ipBlock })} />}
+      <PartFaults at={at} />
     </div>
   );
 }
 
 type Block = NonNullable<Exclude<PeerEntry, '*'>['ipBlock']>;
 
-function BlockFields({ block: { cidr, except = [] }, change }: { block: Block; change: (block: Block) => void }) {
+interface BlockProps {
+  readonly block: Block;
+  readonly at: string;
+  readonly change: (block: Block) => void;
+}
+
+function BlockFields({ block: { cidr, except = [] }, at, change }: BlockProps) {
   const blockOf = (of: string, without: readonly string[]) => ({
     cidr: of,
     ...(without.length > 0 && { except: [...without] }),
@@ -184,6 +203,7 @@ function BlockFields({ block: { cidr, except = [] }, change }: { block: Block; c
       <ParsedField
         label="Addresses"
         hint="As 203.0.113.0/24."
+        at={[`${at}/cidr`]}
         value={cidr}
         text={(value) => value}
         read={(text) => ({ value: text.trim() })}
@@ -191,6 +211,7 @@ function BlockFields({ block: { cidr, except = [] }, change }: { block: Block; c
       />
       <ParsedField
         label="Except these addresses"
+        at={[`${at}/except`]}
         value={except}
         text={(value) => value.join(' ')}
         read={(text) => ({ value: namesOf(text) })}

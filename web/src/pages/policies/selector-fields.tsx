@@ -1,5 +1,6 @@
 import type { Selector } from '../../api/types.ts';
 import { ParsedField } from './parsed-field.tsx';
+import { PartFaults } from './part-faults.tsx';
 import { labelsOf, labelsText, namesOf } from './selector-text.ts';
 
 interface SelectorFieldsProps {
@@ -7,11 +8,13 @@ interface SelectorFieldsProps {
   readonly selector: Selector | undefined;
   /** True where an empty selector is refused instead of meaning every peer. */
   readonly mustBeSaid?: boolean;
+  /** Its pointer in the policy. */
+  readonly at: string;
   readonly change: (next: Selector | undefined) => void;
 }
 
 /** Which peers are meant: by labels, by name, and which are left out. */
-export function SelectorFields({ selector: stored, mustBeSaid = false, change }: SelectorFieldsProps) {
+export function SelectorFields({ selector: stored, mustBeSaid = false, at, change }: SelectorFieldsProps) {
   const selector = stored ?? {};
   const { matchLabels, matchExpressions, peers, notPeers } = selector;
   const isEveryPeer = stored !== undefined && Object.keys(stored).length === 0;
@@ -19,6 +22,7 @@ export function SelectorFields({ selector: stored, mustBeSaid = false, change }:
   const listed = { ...(peers && { peers }), ...(notPeers && { notPeers }) };
   const say = (next: Selector) => change(mustBeSaid && Object.keys(next).length === 0 ? undefined : next);
   const names = (field: 'peers' | 'notPeers') => ({
+    at: [`${at}/${field}`],
     value: selector[field] ?? [],
     text: (value: readonly string[]) => value.join(' '),
     read: (text: string) => ({ value: namesOf(text) }),
@@ -36,6 +40,7 @@ export function SelectorFields({ selector: stored, mustBeSaid = false, change }:
             ? 'As role=db, env in (prod, stage), tier!=old, gpu, !legacy. Required, unless you name peers below or choose every peer.'
             : 'As role=db, env in (prod, stage), tier!=old, gpu, !legacy. Empty: every peer.'
         }
+        at={[`${at}/matchLabels`, `${at}/matchExpressions`]}
         value={labels}
         text={labelsText}
         read={(text) => {
@@ -56,6 +61,7 @@ export function SelectorFields({ selector: stored, mustBeSaid = false, change }:
           Every peer
         </label>
       )}
+      <PartFaults at={at} />
     </div>
   );
 }

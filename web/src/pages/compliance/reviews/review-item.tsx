@@ -96,7 +96,7 @@ function Decide({ review, item: { id, name, digest, decision }, decided }: Omit<
           close={() => (isFlagging.value = false)}
         >
           <p>The review ends nothing: somebody ends it by the usual way. Say why.</p>
-          <TextField label="Why" value={note} required autocomplete="off" />
+          <TextField label="Why" fields={['/items/0/note']} value={note} required autocomplete="off" />
         </Confirm>
       )}
     </>

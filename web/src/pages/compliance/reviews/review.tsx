@@ -145,7 +145,7 @@ function ConfirmRest({ id, open, done }: EndProps & { open: number }) {
             You say that you looked at each of them. What changed since it was listed, and what you hold yourself, is
             passed over.
           </p>
-          <TextField label="Why" value={note} autocomplete="off" />
+          <TextField label="Why" fields={['note']} value={note} autocomplete="off" />
         </Confirm>
       )}
     </div>

@@ -143,7 +143,11 @@ function Actions({ user: { username, role, disabled, lockedUntil, secondFactor, 
         <Confirm key={asked.value} {...dialog} close={() => (asked.value = undefined)}>
           <p>{why}</p>
           {asked.value === 'delete' && (
-            <CheckField label="Take over their agents where you are a member (otherwise these end)" value={takesOver} />
+            <CheckField
+              label="Take over their agents where you are a member (otherwise these end)"
+              fields={['successor']}
+              value={takesOver}
+            />
           )}
         </Confirm>
       )}

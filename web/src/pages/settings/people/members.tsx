@@ -180,7 +180,9 @@ function RemoveMember({ member: { username }, close }: { member: Member; close: 
   return (
     <Confirm title={`Remove ${username} from this workspace?`} act="Remove" name={username} run={run} close={close}>
       <p>Their API tokens here are revoked, their plans and requests withdrawn.</p>
-      {username !== own && <CheckField label="Take over their agents (otherwise these end)" value={takesOver} />}
+      {username !== own && (
+        <CheckField label="Take over their agents (otherwise these end)" fields={['successor']} value={takesOver} />
+      )}
     </Confirm>
   );
 }

@@ -32,6 +32,13 @@ test.each<[string, Partial<CheckedPlan>, boolean, string[][]]>([
   ['finished changes', {}, false, [CHANGES]],
   ['finished changes with demands', { expectations_hold: true }, false, [DEMANDS, CHANGES]],
 ])('of %s each thing that was checked, or was not, is told with its own word', (_, plan, isQuoted, expected) => {
-  const told = checkStatements({ check: 'not checked', expectations_hold: null, read_by: 'agent', ...plan }, isQuoted);
+  const of = { check: 'not checked', expectations_hold: null, read_by: 'agent', ...plan } as const;
+  const told = checkStatements(of, isQuoted, false);
   expect(told.map(({ check, text }) => [check, text])).toEqual(expected);
+});
+
+test('orders of a model of which one is not met are not said to match', () => {
+  const of = { orders: ORDERS, check: 'not checked', expectations_hold: null, read_by: 'model' } as const;
+  const told = checkStatements(of, false, true).map(({ check, text }) => [check, text]);
+  expect(told).toEqual([['differs', 'What stands below speaks against it.'], UNCONFIRMED]);
 });

@@ -24,6 +24,7 @@ const SENTENCE = {
   differs: 'The sentence says something else than the orders.',
 } as const;
 
+const AGAINST = 'What stands below speaks against it.';
 const OPEN = 'A question is open, or a part of the effect is not known. Review it yourself.';
 
 /**
@@ -31,8 +32,9 @@ const OPEN = 'A question is open, or a part of the effect is not known. Review i
  * either against the sentence, by the built-in reader.
  *
  * @param isQuoted a sentence of its own stands beside the orders
+ * @param hasObjections something speaks against the change, such as an order that is not met
  */
-export function checkStatements(plan: CheckedPlan, isQuoted: boolean): CheckStatement[] {
+export function checkStatements(plan: CheckedPlan, isQuoted: boolean, hasObjections: boolean): CheckStatement[] {
   const { check, expectations_hold: hold, orders, read_by: readBy } = plan;
   if (!orders) {
     const meets = hold ? 'meets' : 'does not meet';
@@ -45,9 +47,10 @@ export function checkStatements(plan: CheckedPlan, isQuoted: boolean): CheckStat
   }
   const isAsOrdered = hold ?? check !== 'differs';
   const isOpen = check === 'not checked' && hold === null;
+  const isAgainst = hold === null && isAsOrdered && hasObjections;
   const ordered = {
-    check: asCheck(isAsOrdered),
-    text: isAsOrdered ? 'Effect matches the orders.' : 'Effect does not match the orders.',
+    check: asCheck(isAsOrdered && !isAgainst),
+    text: isAgainst ? AGAINST : isAsOrdered ? 'Effect matches the orders.' : 'Effect does not match the orders.',
   };
   if (!isQuoted && !isOpen && (check !== 'differs' || !isAsOrdered)) return [ordered];
   return joined(ordered, { check, text: isOpen && readBy === 'language' ? OPEN : SENTENCE[check] });

@@ -42,7 +42,7 @@ interface CheckedProps {
 export function Checked({ of, objections, isQuoted }: CheckedProps) {
   return (
     <>
-      {checkStatements(of, isQuoted).map(({ check, text }) => (
+      {checkStatements(of, isQuoted, objections.length > 0).map(({ check, text }) => (
         <p key={text}>
           <Chip tone={TONE[check]}>
             <span aria-hidden="true">{MARK[check]}</span> {check}

@@ -16,9 +16,11 @@ export function actorText(actor: string): string {
   return before === undefined ? actor : before + name.join(':');
 }
 
-/** Returns a text of the control plane with people by their plain names. */
+const NAMED = new RegExp(`\\b(${Object.keys(KINDS).join('|')}):(?=[^\\s:])`, 'g');
+
+/** Returns a text of the control plane with who acted as {@link actorText} says it: people by their plain names. */
 export function withPlainNames(text: string): string {
-  return text.replaceAll('user:', '');
+  return text.replaceAll(NAMED, (_, kind: string) => KINDS[kind]?.[1] ?? '');
 }
 
 /** Returns the actor that {@link actorText} shows as a text; a plain name as it is: the control plane knows whose it is. */

@@ -130,16 +130,26 @@ function FindingView({ finding }: { finding: Finding }) {
   );
 }
 
+const LEADS: Readonly<Record<string, string>> = {
+  check_connectivity_at: 'the reachability at that time',
+  diff_snapshots: 'the comparison of start and end',
+};
+
 /** What the question led to, as a page where there is one. */
-function LeadLink({ lead, asked: { asked } }: { lead: Lead; asked: Asked }) {
-  const { from, to } = lead.arguments;
-  const range = { from: typeof from === 'string' ? from : asked.from, to: typeof to === 'string' ? to : asked.to };
+function LeadLink({ lead: { tool, arguments: named }, asked: { asked } }: { lead: Lead; asked: Asked }) {
+  const { from, to, at, src, dst } = named;
+  const range = { from: textOf(from) ?? asked.from, to: textOf(to) ?? asked.to };
+  const moment = { src, dst, at };
+  const then = Object.fromEntries(
+    Object.entries(moment).flatMap(([name, one]) => (textOf(one) ? [[name, String(one)]] : [])),
+  );
   return (
     <p class="row">
-      <span>
-        Answered by <code>{lead.tool}</code>.
-      </span>
-      {lead.tool === 'diff_snapshots' && <a href={linkTo('time', [], { ...range, view: 'compare' })}>Full answer</a>}
+      <span>Answered by {LEADS[tool] ?? tool.replaceAll('_', ' ')}.</span>
+      {tool === 'diff_snapshots' && <a href={linkTo('time', [], { ...range, view: 'compare' })}>Full answer</a>}
+      {tool === 'check_connectivity_at' && 'at' in then && <a href={linkTo('reachability', [], then)}>Full answer</a>}
     </p>
   );
 }
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined);

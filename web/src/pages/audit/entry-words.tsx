@@ -23,9 +23,11 @@ export function whatOf(entry: AuditEntry): string {
   return sentenceOf(whyOf(entry), named.join(', '), more);
 }
 
-/** An event in words; of a refusal, which call was refused and how often. */
-export function eventText({ event = '', detail: { operation, count } = {} }: AuditEntry): string {
-  if (event !== 'refused') return event.replaceAll('_', ' ');
+/** An event in words; of a refusal, which call was refused and how often; of drift, which control and how. */
+export function eventText({ event = '', detail: { operation, count, control, from, to } = {} }: AuditEntry): string {
+  const words = event.replaceAll(/[._]/g, ' ');
+  if (event === 'compliance.drift' && typeof control === 'string') return `${words}: ${control} ${from} → ${to}`;
+  if (event !== 'refused') return words;
   const call = operation === 'more' || typeof operation !== 'string' ? 'other calls' : operation.replaceAll('_', ' ');
   const times = typeof count === 'number' && count > 1 ? ` ${count.toLocaleString('en')} times` : '';
   return `${call} refused${times}`;

@@ -1,4 +1,5 @@
 import type { components } from '../../api/schema.d.ts';
+import { actorText } from '../../design/actor.tsx';
 import { rangeText } from '../../reach/ports.ts';
 
 export type Change = components['schemas']['Change'];
@@ -28,7 +29,7 @@ export function whatText({ resources }: Pick<Change, 'resources'>): string {
 
 /** In a few words, for the slider. */
 export function titleText(change: Change): string {
-  return `${whatText(change)}, ${change.actor ?? 'expired'}`;
+  return `${whatText(change)}, ${change.actor === null ? 'expired' : actorText(change.actor)}`;
 }
 
 /** Whether a plan could take something of it back: policies, networks, and labels and networks of peers. */

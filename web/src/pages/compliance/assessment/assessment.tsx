@@ -2,12 +2,13 @@ import { useSignal } from '@preact/signals';
 import { answer, api } from '../../../api/client.ts';
 import { FRAMEWORK_NAMES } from '../../../api/frameworks.ts';
 import { useLoaded } from '../../../api/load.ts';
-import { actorText } from '../../../design/actor.tsx';
+import { actorText, withPlainNames } from '../../../design/actor.tsx';
 import { linkTo, route, setQuery } from '../../../route/route.ts';
 import { CopyButton } from '../../../ui/copy.tsx';
 import { Facts } from '../../../ui/facts.tsx';
 import { Empty } from '../../../ui/page.tsx';
 import { ReadResult } from '../../../ui/read-result.tsx';
+import { Sentence } from '../../../ui/sentence.tsx';
 import { exactTime, Time } from '../../../ui/time.tsx';
 import { CONTROL_STATES, OverallState } from '../control-state.tsx';
 import { dayOf } from '../days.ts';
@@ -51,14 +52,14 @@ function Kept({ assessment: value }: Props) {
         <strong>{value.score} %</strong>
         <EvidenceDownload id={value.evidence_id} name={archive} />
       </div>
-      <p title={value.summary}>{counted(...countsOf(value))}</p>
+      <p title={withPlainNames(value.summary)}>{counted(...countsOf(value))}</p>
       {value.gaps.length > 0 && (
         <div class="notice warn">
           <strong>Gaps in the evidence</strong>
           <ul>
             {value.gaps.map((gap) => (
               <li key={gap} class="break">
-                {gap}
+                <Sentence text={withPlainNames(gap)} />
               </li>
             ))}
           </ul>

@@ -49,7 +49,7 @@ describe.skipIf(!hasBrowser)('decisions on the dashboard', () => {
     // A link of a plan carries the advertised port, which is 0 here.
     await dashboard.go(new URL(first.approval_url).hash.slice(2));
     await dashboard.signIn('admin', 'not the password');
-    await page.getByRole('alert').filter({ hasText: 'Authentication required' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'Sign-in failed' }).waitFor();
     await dashboard.signIn('admin', ADMIN_PASSWORD);
 
     const change = page.getByRole('article');
@@ -135,10 +135,12 @@ describe.skipIf(!hasBrowser)('decisions on the dashboard', () => {
     await using dashboard = await openDashboard(browser, fresh);
     const { page } = dashboard;
     await dashboard.signIn('admin', BUILT_IN_PASSWORD);
-    await page.getByLabel('New password').fill(BUILT_IN_PASSWORD);
+    await page.getByLabel(/^New password/).fill(BUILT_IN_PASSWORD);
+    await page.getByLabel('Repeat new password').fill(BUILT_IN_PASSWORD);
     await page.getByRole('button', { name: 'Change password' }).click();
     await page.getByRole('alert').filter({ hasText: 'not the old or the built-in one' }).waitFor();
-    await page.getByLabel('New password').fill(OWN_PASSWORD);
+    await page.getByLabel(/^New password/).fill(OWN_PASSWORD);
+    await page.getByLabel('Repeat new password').fill(OWN_PASSWORD);
     await page.getByRole('button', { name: 'Change password' }).click();
     await page.getByRole('heading', { name: 'Setup' }).waitFor();
     expect(dashboard.complaints).toEqual([]);

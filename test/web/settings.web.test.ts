@@ -222,7 +222,7 @@ describe.skipIf(!hasBrowser)('settings on the dashboard', () => {
     await form.getByLabel(/^New password8/).fill(next);
     await form.getByLabel('Repeat new password').fill('the third of kim 43');
     await page.keyboard.press('Enter');
-    await form.getByRole('alert').filter({ hasText: 'do not match' }).waitFor();
+    await form.locator('.fault').filter({ hasText: 'do not match' }).waitFor();
     await form.getByLabel('Repeat new password').fill(next);
     await page.keyboard.press('Enter');
     await said(dashboard, 'The password is changed.');

@@ -33,7 +33,7 @@ describe.skipIf(!hasBrowser)('signing in on the dashboard', () => {
     const { page } = dashboard;
     const field = page.getByLabel('Code of your second factor');
     await dashboard.signIn('admin', 'not the password');
-    await page.getByRole('alert').filter({ hasText: 'Authentication required' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'Sign-in failed' }).waitFor();
     expect(await field.count()).toBe(0);
 
     await dashboard.signIn('admin', OWN_PASSWORD);
@@ -63,7 +63,8 @@ describe.skipIf(!hasBrowser)('signing in on the dashboard', () => {
     await using dashboard = await openDashboard(browser, harness);
     const { page } = dashboard;
     await dashboard.signIn('admin', INITIAL_PASSWORD);
-    await page.getByLabel('New password').fill(OWN_PASSWORD);
+    await page.getByLabel(/^New password/).fill(OWN_PASSWORD);
+    await page.getByLabel('Repeat new password').fill(OWN_PASSWORD);
     await page.getByRole('button', { name: 'Change password' }).click();
     await page.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);

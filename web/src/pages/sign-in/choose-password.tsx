@@ -1,19 +1,18 @@
-import { useSignal } from '@preact/signals';
 import { session } from '../../api/session.ts';
 import { choosePassword, signOut } from '../../api/sign-in.ts';
 import { useAct } from '../../ui/act.ts';
 import { Brand } from '../../ui/brand.tsx';
-import { TextField } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
+import { NewPasswordFields, useNewPassword } from '../../ui/new-password.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 
 /** Asks who signed in with an initial password for one of their own. */
 export function ChoosePassword({ before }: { before: string }) {
-  const next = useSignal('');
+  const password = useNewPassword();
   const { isActing, problem, act } = useAct();
   const submit = (event: Event) => {
     event.preventDefault();
-    return act(() => choosePassword(before, next.value));
+    return act(async () => choosePassword(before, password.typedTwice()));
   };
   return (
     <main class="alone">
@@ -25,16 +24,7 @@ export function ChoosePassword({ before }: { before: string }) {
           User name
           <input autocomplete="username" value={session.value?.username ?? ''} readOnly />
         </label>
-        <TextField
-          label="New password"
-          hint="8 to 256 characters."
-          type="password"
-          value={next}
-          required
-          minLength={8}
-          maxLength={256}
-          autocomplete="new-password"
-        />
+        <NewPasswordFields of={password} />
         <ProblemNotice problem={problem.value} />
         <div class="row">
           <button type="submit" class="primary" disabled={isActing.value}>

@@ -40,7 +40,7 @@ export function SignIn() {
         });
       } catch (error) {
         if (error instanceof Problem && error.code === 'otp_required' && !asksForCode.value) asksForCode.value = true;
-        else throw error;
+        else throw failed(error);
       }
     });
   };
@@ -51,7 +51,7 @@ export function SignIn() {
   const usePasskey = ({ currentTarget: { form } }: { currentTarget: HTMLButtonElement }) => {
     issuerProblem.value = undefined;
     if (form && asksForCode.value) return enterWith(form, showPasskey);
-    return act(() => signInWithPasskey(stays.value));
+    return act(() => signInWithPasskey(stays.value).catch((error: unknown) => Promise.reject(failed(error))));
   };
   const stay = (
     <label class="row">
@@ -119,4 +119,11 @@ export function SignIn() {
       )}
     </main>
   );
+}
+
+/** What a credential was refused with, under a heading for who is signing in: elsewhere the code means that nobody is. */
+function failed(error: unknown): unknown {
+  if (!(error instanceof Problem) || error.code !== 'unauthenticated') return error;
+  const { message: detail, code, status, errors, requestId } = error;
+  return new Problem({ title: 'Sign-in failed', detail, code, status, errors, ...(requestId && { requestId }) });
 }

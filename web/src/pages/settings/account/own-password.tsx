@@ -1,26 +1,26 @@
 import { useSignal } from '@preact/signals';
-import { Problem } from '../../../api/problem.ts';
 import { session } from '../../../api/session.ts';
 import { choosePassword } from '../../../api/sign-in.ts';
 import { useAct } from '../../../ui/act.ts';
 import { TextField } from '../../../ui/field.tsx';
 import { Form } from '../../../ui/form.tsx';
 import { say } from '../../../ui/message.tsx';
+import { NewPasswordFields, useNewPassword } from '../../../ui/new-password.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
 
 export function OwnPassword() {
   const before = useSignal('');
-  const next = useSignal('');
-  const again = useSignal('');
+  const password = useNewPassword();
   const { isActing, problem, act } = useAct();
   const submit = async (event: Event) => {
     event.preventDefault();
     const isDone = await act(async () => {
-      if (next.value !== again.value) throw new Problem({ title: 'The new passwords do not match.', code: 'page' });
-      await choosePassword(before.value, next.value);
+      await choosePassword(before.value, password.typedTwice());
       say('The password is changed. Every other session ended.');
     });
-    if (isDone) for (const field of [before, next, again]) field.value = '';
+    if (!isDone) return;
+    before.value = '';
+    password.clear();
   };
   return (
     <section class="stack" aria-labelledby="password">
@@ -38,17 +38,7 @@ export function OwnPassword() {
             required
             autocomplete="current-password"
           />
-          <TextField
-            label="New password"
-            hint="8 to 256 characters."
-            type="password"
-            value={next}
-            required
-            minLength={8}
-            maxLength={256}
-            autocomplete="new-password"
-          />
-          <TextField label="Repeat new password" type="password" value={again} required autocomplete="new-password" />
+          <NewPasswordFields of={password} />
           <ProblemNotice problem={problem.value} />
           <div class="row">
             <button type="submit" disabled={isActing.value}>

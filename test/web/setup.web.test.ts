@@ -39,7 +39,8 @@ describe.skipIf(!hasBrowser)('the setup on the dashboard', () => {
 
     await dashboard.signIn('admin', INITIAL_PASSWORD);
     // The initial password was just typed, and is not asked for again.
-    await page.getByLabel('New password').fill(PASSWORD);
+    await page.getByLabel(/^New password/).fill(PASSWORD);
+    await page.getByLabel('Repeat new password').fill(PASSWORD);
     await press('Change password');
     await isAt('Create a workspace');
     await isDone('Choose a password');
@@ -72,8 +73,9 @@ describe.skipIf(!hasBrowser)('the setup on the dashboard', () => {
     await isDone('Connect an agent');
     await main.getByText('Waiting for ops-agent.').waitFor();
     expect(hand.presses).toBe(MOST_PRESSES);
-    await goOn();
+    await hand.press(main.getByRole('link', { name: 'Finish setup' }));
     await page.getByRole('heading', { name: 'Home', exact: true }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'The setup is done.' }).waitFor();
     await main.getByRole('link', { name: /^Peers online/ }).waitFor();
     expect(await main.getByRole('region', { name: 'Setup' }).count()).toBe(0);
     expect(dashboard.complaints).toEqual([]);

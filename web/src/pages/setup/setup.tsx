@@ -6,6 +6,7 @@ import type { Overview } from '../../api/types.ts';
 import { workspaceId } from '../../api/workspace.ts';
 import { linkTo, replaceAddress, route } from '../../route/route.ts';
 import { SetupFrame, type StepName, stepsOf } from '../../setup.tsx';
+import { say } from '../../ui/message.tsx';
 import { Page } from '../../ui/page.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { ConnectAgent } from '../connect/connect-agent.tsx';
@@ -40,6 +41,7 @@ function Steps({ overview }: { overview: Overview }) {
   const Body = current && BODIES[current.name];
   const place = steps.findIndex(({ name }) => name === current?.name);
   const next = [...steps.slice(place + 1), ...steps.slice(0, Math.max(0, place))].find(({ isDone }) => !isDone);
+  const isLast = next === undefined && current?.isDone === true;
   return (
     <SetupFrame current={current?.name} steps={steps}>
       {current && Body ? (
@@ -47,8 +49,12 @@ function Steps({ overview }: { overview: Overview }) {
           <h2 id="step">{current.title}</h2>
           <Body />
           <p class="row">
-            <a class={`button ${current.isDone ? 'primary' : ''}`} href={next?.href ?? linkTo('home')}>
-              {current.isDone ? 'Continue' : 'Skip this step'}
+            <a
+              class={`button ${current.isDone ? 'primary' : ''}`}
+              href={next?.href ?? linkTo('home')}
+              onClick={() => isLast && say('The setup is done.')}
+            >
+              {isLast ? 'Finish setup' : current.isDone ? 'Continue' : 'Skip this step'}
             </a>
           </p>
         </section>

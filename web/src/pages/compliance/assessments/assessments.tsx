@@ -71,8 +71,8 @@ export function Assessments() {
           ))}
         </select>
       </label>
-      {newest && <Newest key={newest.evidence_id} id={newest.evidence_id} />}
       <AssessForm framework={framework} isOpen={value !== undefined && rows.value.length === 0} />
+      {newest && <Newest key={newest.evidence_id} id={newest.evidence_id} />}
       <Trend framework={framework} />
       <ListSection
         title="Past assessments"

@@ -1,15 +1,17 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { whole } from '../../api/all-pages.ts';
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { Peer, Workflow } from '../../api/types.ts';
 import { waiting } from '../../api/waiting.ts';
 import { holds, workspaceId } from '../../api/workspace.ts';
 import { actorText } from '../../design/actor.tsx';
-import { Chip } from '../../design/chip.tsx';
+import { Chip, type Tone } from '../../design/chip.tsx';
 import { Risk } from '../../effect/risk.tsx';
 import { goTo, linkTo, replaceAddress, route } from '../../route/route.ts';
+import { ago, DAY_MS } from '../../time/moment.ts';
 import { isTyping } from '../../ui/keys.ts';
 import { KeysButton } from '../../ui/keys-help.tsx';
 import { Empty, Page } from '../../ui/page.tsx';
@@ -21,6 +23,9 @@ import { Decision } from './decision.tsx';
 /** `#/…/review/<workflow>`, `#/…/review/peer/<name>`; links of plans are `#/workflows/<workflow>`. */
 const PEER = 'peer';
 const DECIDED = 30;
+/** Devices that joined so long ago are in Audit alone. */
+const DEVICES_MS = 7 * DAY_MS;
+const MOST_DEVICES = 200;
 
 /** The queue of what waits, and one change or device with all that it takes to decide it. */
 export default function Review() {
@@ -69,7 +74,7 @@ export default function Review() {
           <Decided chosen={id} />
           {holds('audit:read') && (
             <p class="dim small">
-              Decisions about devices are in <a href={linkTo('audit', [], { kind: 'MeshPeer' })}>Audit</a>.
+              Earlier decisions about devices are in <a href={linkTo('audit', [], { kind: 'MeshPeer' })}>Audit</a>.
             </p>
           )}
         </div>
@@ -127,38 +132,67 @@ function QueueLink({ href, isChosen, title, children }: QueueLinkProps) {
   );
 }
 
-/** Those that expired were decided by nobody. */
-const decidedAt = ({ reviewedAt, requestedAt }: Workflow) => reviewedAt ?? requestedAt;
-
-/** The last ones that were decided, by whom. */
-function Decided({ chosen }: { chosen: string | undefined }) {
-  const loaded = useLoaded(() => {
-    workspaceId.value;
-    return answer(api.GET('/api/v1/workflows', { params: { query: { limit: DECIDED } } }));
-  });
-  return <ReadResult of={loaded.value}>{({ items }) => <DecidedList all={items} chosen={chosen} />}</ReadResult>;
+/** A change or a device that is decided. */
+interface DecidedItem {
+  readonly key: string;
+  readonly href: string;
+  readonly title: string;
+  readonly status: string;
+  readonly by: string | null;
+  readonly at: string;
 }
 
-function DecidedList({ all, chosen }: { all: readonly Workflow[]; chosen: string | undefined }) {
-  const items = all
-    .filter(({ status }) => status !== 'pending')
-    .sort((a, b) => Date.parse(decidedAt(b)) - Date.parse(decidedAt(a)));
+/** Those that expired were decided by nobody. */
+const ofWorkflow = ({ id, summary, status, reviewedBy, reviewedAt, requestedAt }: Workflow): DecidedItem => ({
+  key: id,
+  href: linkTo('review', [id]),
+  title: summary,
+  status,
+  by: reviewedBy,
+  at: reviewedAt ?? requestedAt,
+});
+
+/** None for a device that nobody had to approve. */
+function ofPeer({ id, name, status: { approvedBy, approvedAt } }: Peer): DecidedItem[] {
+  if (approvedAt === null) return [];
+  return [{ key: id, href: linkTo('peers', [name]), title: name, status: 'approved', by: approvedBy, at: approvedAt }];
+}
+
+/** The last changes that were decided and the devices that were approved, by whom. */
+function Decided({ chosen }: { chosen: string | undefined }) {
+  const loaded = useLoaded(async () => {
+    workspaceId.value;
+    const joined = { joined_since: ago(DEVICES_MS), limit: MOST_DEVICES };
+    const [workflows, peers] = await Promise.all([
+      answer(api.GET('/api/v1/workflows', { params: { query: { limit: DECIDED } } })),
+      answer(api.GET('/api/v1/peers', { params: { query: joined } })),
+    ]);
+    const changes = workflows.items.filter(({ status }) => status !== 'pending').map(ofWorkflow);
+    return [...changes, ...whole(peers.items).flatMap(ofPeer)];
+  });
+  return <ReadResult of={loaded.value}>{(items) => <DecidedList items={items} chosen={chosen} />}</ReadResult>;
+}
+
+function DecidedList({ items, chosen }: { items: readonly DecidedItem[]; chosen: string | undefined }) {
   if (items.length === 0) return null;
+  const newest = items.toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at)).slice(0, DECIDED);
   return (
     <nav class="panel" aria-label="Decided">
       <h2 class="small dim">Decided</h2>
       <ul>
-        {items.map(({ id, summary, status, reviewedBy, reviewedAt, requestedAt }) => (
-          <QueueLink key={id} href={linkTo('review', [id])} isChosen={id === chosen} title={summary}>
-            <Chip tone={status === 'executed' ? 'ok' : status === 'failed' ? 'danger' : ''}>{status}</Chip>
-            <span class="break">{reviewedBy && actorText(reviewedBy)}</span>
-            <Time at={reviewedAt ?? requestedAt} />
+        {newest.map(({ key, href, title, status, by, at }) => (
+          <QueueLink key={key} href={href} isChosen={key === chosen} title={title}>
+            <Chip tone={TONES[status] ?? ''}>{status}</Chip>
+            <span class="break">{by && actorText(by)}</span>
+            <Time at={at} />
           </QueueLink>
         ))}
       </ul>
     </nav>
   );
 }
+
+const TONES: Readonly<Record<string, Tone>> = { executed: 'ok', approved: 'ok', failed: 'danger' };
 
 /** Where there is room beside the list, it opens with the first request chosen; whoever closes that stays at the list. */
 function useFirstChosen(chosen: string | undefined, firstLink: string | undefined): void {

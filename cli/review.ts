@@ -80,7 +80,8 @@ async function reviewAll(
   return { value, text: texts.flat(), ...(exitCode !== undefined && { exitCode }) };
 }
 
-const PENDING = { Id: 'id', 'Asked by': 'requestedBy', 'What it does': 'what' } as const;
+/** Columns that do not fit are left out from the last one on: what is approved stays. */
+const PENDING = { Id: 'id', 'What it does': 'what', 'Asked by': 'requestedBy' } as const;
 
 /** Lists what waits, and how to answer it; the exit code says that nothing was named, where anything waits. */
 async function listPending(verb: string, target: Target): Promise<Answer> {

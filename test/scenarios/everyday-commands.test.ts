@@ -149,12 +149,14 @@ describe('mesh approve and mesh reject', () => {
     expect([code, rowsOf(stdout)]).toEqual([
       2,
       [
-        ['Id', 'Asked by', 'What it does'],
-        [expect.stringMatching(/^p_/), '-', expect.stringMatching(/^lets device web-1 into network default/)],
-        [expect.stringMatching(/^p_/), '-', expect.stringMatching(/^lets device web-2 into network default/)],
+        ['Id', 'What it does', 'Asked by'],
+        [expect.stringMatching(/^p_/), expect.stringMatching(/^lets device web-1 into network default/), '-'],
+        [expect.stringMatching(/^p_/), expect.stringMatching(/^lets device web-2 into network default/), '-'],
         [expect.stringMatching(/^To approve one: mesh approve p_/)],
       ],
     ]);
+    const narrow = await mesh(['approve'], { home, env: { COLUMNS: '80' } });
+    expect(narrow.stdout).toMatch(/^Id +What it does\n/);
     expect(await run('approve', 'web-1', 'web-2')).toMatch(/^web-1 is ready as \S+\nweb-2 is ready as \S+\n$/);
     const ended = await mesh(['reject', 'web-9', 'web-1'], { home });
     expect([ended.code, ended.stderr]).toEqual([4, expect.stringContaining('web-9')]);

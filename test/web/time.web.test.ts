@@ -64,6 +64,9 @@ describe.skipIf(!hasBrowser)('the time on the dashboard', () => {
       .getByRole('banner')
       .getByText(/^As of /)
       .waitFor();
+    // One line, as it is now.
+    const heightOf = async () => (await page.getByRole('banner').boundingBox())?.height;
+    const then = await heightOf();
     await page.getByRole('link', { name: 'Network', exact: true }).click();
     await page.getByRole('heading', { name: 'Peers' }).waitFor();
     expect(at(page)).toMatch(/Z$/);
@@ -73,6 +76,7 @@ describe.skipIf(!hasBrowser)('the time on the dashboard', () => {
     await page.getByRole('button', { name: 'Back to now' }).click();
     await page.getByText('This page has no past').waitFor({ state: 'detached' });
     expect(at(page)).toBeNull();
+    expect(then).toBe(await heightOf());
     expect(dashboard.complaints).toEqual([]);
   });
 

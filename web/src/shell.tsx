@@ -87,8 +87,9 @@ function Top() {
       <PaletteButton />
       {at && (
         <span class="row">
-          <strong title={exactTime(at)}>
-            As of {shortTime(at)}. <span class="wide-only">Nothing can be changed here.</span>
+          <strong title={`${exactTime(at)}. Nothing can be changed here.`}>
+            As of {shortTime(at)}
+            <span class="wide-only">, read only</span>
           </strong>
           <button type="button" onClick={() => setQuery({ at: undefined })}>
             Back to now

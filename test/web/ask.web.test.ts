@@ -71,6 +71,7 @@ describe.skipIf(!hasBrowser)('questions on the dashboard', () => {
         .waitFor();
       expect(await answer.getByRole('alert').count(), text).toBe(0);
     }
+    await answer.getByText(/^Answered by the /).waitFor();
     await answer.getByRole('link', { name: 'Full answer' }).waitFor();
     let streams = 0;
     page.on('request', (request) => {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Browser } from 'playwright-core';
+import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_PASSWORD, type Harness, startHarness } from '../kits/http/harness.ts';
 import { joinDevice } from '../kits/http/network-setup.ts';
@@ -68,7 +68,10 @@ describe.skipIf(!hasBrowser)('compliance on the dashboard', () => {
     await using dashboard = await open('prod/compliance');
     const { page } = dashboard;
     await page.getByRole('heading', { name: 'Score over time' }).waitFor();
-    await page.getByText('Assess a period').click();
+    const topOf = async (of: Locator) => (await of.boundingBox())?.y ?? Number.NaN;
+    const form = page.getByText('Assess a period');
+    expect(await topOf(form)).toBeLessThan(await topOf(page.getByRole('region', { name: 'Newest assessment' })));
+    await form.click();
     await page.getByRole('button', { name: 'Last 7 days' }).click();
     await page.getByRole('button', { name: 'Assess PCI DSS' }).click();
     await page.getByRole('heading', { name: /^PCI DSS, / }).waitFor();

@@ -117,4 +117,17 @@ describe.skipIf(!hasBrowser)('what devices reach, on the dashboard', () => {
     expect(await page.locator('main').textContent()).not.toMatch(/agt_[a-z0-9]+\./);
     expect(dashboard.complaints).toEqual([]);
   });
+
+  test('an approved device is among what was decided, with who approved it', async () => {
+    const { api, own } = network;
+    expect((await api('POST', '/api/v1/peers/gina-mbp/approve', { ...own, body: {} })).status).toBe(200);
+    await using dashboard = await openAs('vera', 'prod/review');
+    const decided = dashboard.page.getByRole('navigation', { name: 'Decided' });
+    const device = decided.getByRole('link', { name: /^gina-mbp/ });
+    await device.getByText('approved', { exact: true }).waitFor();
+    await device.getByText('admin', { exact: true }).waitFor();
+    await device.click();
+    await dashboard.page.getByRole('article', { name: 'gina-mbp' }).getByText('Approved by').waitFor();
+    expect(dashboard.complaints).toEqual([]);
+  });
 });

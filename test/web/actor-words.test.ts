@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { withPlainNames } from '../../web/src/design/actor.tsx';
-import { eventText } from '../../web/src/pages/audit/entry-words.tsx';
+import { withPlainNames } from '../../web/src/design/actor-words.ts';
+import { eventText } from '../../web/src/pages/audit/entry-words.ts';
 import { titleText } from '../../web/src/pages/time/change.ts';
 
 test.each([

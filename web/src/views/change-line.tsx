@@ -1,5 +1,5 @@
 import type { components } from '../api/schema.d.ts';
-import { actorText } from '../design/actor.tsx';
+import { actorText } from '../design/actor-words.ts';
 import { Sentence } from '../ui/sentence.tsx';
 
 type Props = Pick<components['schemas']['ConnectivityTimeline']['intervals'][number], 'change' | 'causes'>;

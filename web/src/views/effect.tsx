@@ -1,6 +1,6 @@
 import type { components } from '../api/schema.d.ts';
 import type { Plan, WorkflowDetail } from '../api/types.ts';
-import { actorText } from '../design/actor.tsx';
+import { actorText } from '../design/actor-words.ts';
 import { Chip } from '../design/chip.tsx';
 import { ChangedResource } from '../effect/changed-resource.tsx';
 import { Checked, quotedIntent, readByFact } from '../effect/checked.tsx';

@@ -11,9 +11,10 @@ import { PAGE_NAMES } from '../names.ts';
 import './audit.css';
 import { Checkpoint } from './checkpoint.tsx';
 import { Entry } from './entry.tsx';
-import { entriesText, ResultOf, whatOf } from './entry-words.tsx';
+import { ResultOf } from './entry-result.tsx';
+import { type AuditEntry, entriesText, whatOf } from './entry-words.ts';
 import { Export } from './export.tsx';
-import { type AuditEntry, auditQuery, logHeader, showsSystem } from './filter.ts';
+import { auditQuery, logHeader, showsSystem } from './filter.ts';
 import { Filters } from './filters.tsx';
 
 const PAGE = 100;

@@ -7,8 +7,8 @@ import { CopyButton } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
-import { entriesText } from './entry-words.tsx';
-import { type AuditEntry, isInstallation, logHeader } from './filter.ts';
+import { type AuditEntry, entriesText } from './entry-words.ts';
+import { isInstallation, logHeader } from './filter.ts';
 
 /** Up to where the log is signed, by which key, who else has seen it, and how that is verified elsewhere. */
 export function Checkpoint() {

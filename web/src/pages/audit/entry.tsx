@@ -8,8 +8,9 @@ import { CodeBlock } from '../../ui/code-block.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
-import { approvedBy, entriesText, eventText, ResultOf, whyOf } from './entry-words.tsx';
-import { type AuditEntry, isInstallation, logHeader } from './filter.ts';
+import { ResultOf } from './entry-result.tsx';
+import { type AuditEntry, approvedBy, entriesText, eventText, whyOf } from './entry-words.ts';
+import { isInstallation, logHeader } from './filter.ts';
 
 /** One entry with all that it holds, and the proof that it is in the signed log. */
 export function Entry({ seq, closeTo }: { seq: string; closeTo: string }) {

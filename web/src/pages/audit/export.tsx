@@ -7,8 +7,8 @@ import { downloadCsv } from '../../ui/csv.tsx';
 import { download } from '../../ui/download.ts';
 import { say } from '../../ui/message.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
-import { entriesText, whatOf } from './entry-words.tsx';
-import { type AuditEntry, auditQuery, isInstallation, logHeader } from './filter.ts';
+import { type AuditEntry, entriesText, whatOf } from './entry-words.ts';
+import { auditQuery, isInstallation, logHeader } from './filter.ts';
 
 /** More than this is for the archive of an assessment, which is streamed. */
 const MOST = 5_000;

@@ -1,8 +1,7 @@
 import { computed } from '@preact/signals';
-import type { components, operations } from '../../api/schema.d.ts';
+import type { operations } from '../../api/schema.d.ts';
 import { route } from '../../route/route.ts';
 
-export type AuditEntry = components['schemas']['Audit'];
 export type AuditQuery = NonNullable<operations['list_audit']['parameters']['query']>;
 export type Kind = NonNullable<AuditQuery['kind']>;
 

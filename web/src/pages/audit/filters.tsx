@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { holds } from '../../api/workspace.ts';
-import { actorOf } from '../../design/actor.tsx';
+import { actorOf } from '../../design/actor-words.ts';
 import { route, setQuery } from '../../route/route.ts';
 import { instantOf, instantOfLocal, localText } from '../../time/moment.ts';
 import { SelectField, TextField } from '../../ui/field.tsx';

@@ -1,7 +1,7 @@
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { components } from '../../api/schema.d.ts';
-import { actorText } from '../../design/actor.tsx';
+import { actorText } from '../../design/actor-words.ts';
 import { Chip } from '../../design/chip.tsx';
 import { portsText } from '../../reach/ports.ts';
 import { linkTo, queryPart } from '../../route/route.ts';

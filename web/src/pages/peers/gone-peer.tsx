@@ -3,7 +3,7 @@ import { edition } from '../../api/edition.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { Problem } from '../../api/problem.ts';
 import { holds } from '../../api/workspace.ts';
-import { actorText } from '../../design/actor.tsx';
+import { actorText } from '../../design/actor-words.ts';
 import { Chip } from '../../design/chip.tsx';
 import { linkTo, queryPart } from '../../route/route.ts';
 import { ago, DAY_MS } from '../../time/moment.ts';

@@ -3,7 +3,7 @@ import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { RefreshedPreview, RiskLevel, WorkflowDetail } from '../../api/types.ts';
 import { holds } from '../../api/workspace.ts';
-import { actorText } from '../../design/actor.tsx';
+import { actorText } from '../../design/actor-words.ts';
 import { ChangedResource } from '../../effect/changed-resource.tsx';
 import { Checked, quotedIntent, readByFact } from '../../effect/checked.tsx';
 import { FirstRowsGraph } from '../../effect/effect-graph.tsx';

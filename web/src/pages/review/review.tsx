@@ -7,7 +7,7 @@ import { useLoaded } from '../../api/load.ts';
 import type { Peer, Workflow } from '../../api/types.ts';
 import { waiting } from '../../api/waiting.ts';
 import { holds, workspaceId } from '../../api/workspace.ts';
-import { actorText } from '../../design/actor.tsx';
+import { actorText } from '../../design/actor-words.ts';
 import { Chip, type Tone } from '../../design/chip.tsx';
 import { Risk } from '../../effect/risk.tsx';
 import { goTo, linkTo, replaceAddress, route } from '../../route/route.ts';

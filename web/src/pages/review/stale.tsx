@@ -3,7 +3,7 @@ import { useLoaded } from '../../api/load.ts';
 import type { components } from '../../api/schema.d.ts';
 import type { Drawing, Effect, EffectRow, WorkflowDetail } from '../../api/types.ts';
 import { holds } from '../../api/workspace.ts';
-import { actorText } from '../../design/actor.tsx';
+import { actorText } from '../../design/actor-words.ts';
 import { type Difference, differenceOf } from '../../effect/difference.ts';
 import { EffectLineItem } from '../../effect/effect-view.tsx';
 import { groupedRows } from '../../effect/grouped.ts';

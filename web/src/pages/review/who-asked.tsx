@@ -2,7 +2,7 @@ import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Agent } from '../../api/types.ts';
-import { actorText } from '../../design/actor.tsx';
+import { actorText } from '../../design/actor-words.ts';
 import { linkTo } from '../../route/route.ts';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';

@@ -1,6 +1,6 @@
 import type { ReadonlySignal } from '@preact/signals';
 import { useAgentNames } from '../../api/agents.ts';
-import { actorOf, actorText } from '../../design/actor.tsx';
+import { actorOf, actorText } from '../../design/actor-words.ts';
 import { route, setQuery } from '../../route/route.ts';
 import { withAgentNamesIn } from '../../ui/agent-names.ts';
 import { Empty } from '../../ui/page.tsx';

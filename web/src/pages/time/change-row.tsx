@@ -1,4 +1,5 @@
-import { Actor, actorText } from '../../design/actor.tsx';
+import { Actor } from '../../design/actor.tsx';
+import { actorText } from '../../design/actor-words.ts';
 import { To } from '../../design/to.tsx';
 import { type EffectSide, EffectWord } from '../../effect/effect-section.tsx';
 import { mayPutBack, putBackTarget } from '../../effect/put-back.ts';

@@ -1,5 +1,5 @@
 import type { components } from '../../api/schema.d.ts';
-import { actorText } from '../../design/actor.tsx';
+import { actorText } from '../../design/actor-words.ts';
 import { rangeText } from '../../reach/ports.ts';
 
 export type Change = components['schemas']['Change'];

@@ -6,7 +6,7 @@ import { useLoaded } from '../../api/load.ts';
 import { Problem } from '../../api/problem.ts';
 import type { components } from '../../api/schema.d.ts';
 import { workspaceId } from '../../api/workspace.ts';
-import { actorText } from '../../design/actor.tsx';
+import { actorText } from '../../design/actor-words.ts';
 import { To } from '../../design/to.tsx';
 import { linkTo } from '../../route/route.ts';
 import { useAct } from '../../ui/act.ts';

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { answer, api } from '../../../api/client.ts';
 import { FRAMEWORK_NAMES } from '../../../api/frameworks.ts';
 import { useLoaded } from '../../../api/load.ts';
-import { actorText, withPlainNames } from '../../../design/actor.tsx';
+import { actorText, withPlainNames } from '../../../design/actor-words.ts';
 import { linkTo, route, setQuery } from '../../../route/route.ts';
 import { CopyButton } from '../../../ui/copy.tsx';
 import { Facts } from '../../../ui/facts.tsx';

@@ -1,4 +1,4 @@
-import { actorText, withPlainNames } from '../../../design/actor.tsx';
+import { actorText, withPlainNames } from '../../../design/actor-words.ts';
 import { Chip } from '../../../design/chip.tsx';
 import { linkTo } from '../../../route/route.ts';
 import { Facts } from '../../../ui/facts.tsx';

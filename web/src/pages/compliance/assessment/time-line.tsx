@@ -1,5 +1,5 @@
 import { useId } from 'preact/hooks';
-import { withPlainNames } from '../../../design/actor.tsx';
+import { withPlainNames } from '../../../design/actor-words.ts';
 import { exactTime } from '../../../ui/time.tsx';
 import { dayOf } from '../days.ts';
 import type { FailingInterval } from '../types.ts';

@@ -3,7 +3,7 @@ import { answer, api } from '../../../api/client.ts';
 import { FRAMEWORK_NAMES } from '../../../api/frameworks.ts';
 import { usePages } from '../../../api/pages.ts';
 import { workspaceId } from '../../../api/workspace.ts';
-import { actorText } from '../../../design/actor.tsx';
+import { actorText } from '../../../design/actor-words.ts';
 import { goTo, linkTo, queryPart, setQuery } from '../../../route/route.ts';
 import { ListSection } from '../../../ui/list.tsx';
 import type { Column } from '../../../ui/table.tsx';

@@ -2,7 +2,7 @@ import { answer, api } from '../../../api/client.ts';
 import { FRAMEWORK_NAMES } from '../../../api/frameworks.ts';
 import { usePages } from '../../../api/pages.ts';
 import { workspaceId } from '../../../api/workspace.ts';
-import { actorText } from '../../../design/actor.tsx';
+import { actorText } from '../../../design/actor-words.ts';
 import { linkTo } from '../../../route/route.ts';
 import { Empty } from '../../../ui/page.tsx';
 import { ReadResult } from '../../../ui/read-result.tsx';

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { api } from '../../../api/client.ts';
 import { write } from '../../../api/write.ts';
-import { actorText } from '../../../design/actor.tsx';
+import { actorText } from '../../../design/actor-words.ts';
 import { Chip } from '../../../design/chip.tsx';
 import { useAct } from '../../../ui/act.ts';
 import { Confirm } from '../../../ui/dialog.tsx';

@@ -3,7 +3,7 @@ import { answer, api } from '../../../api/client.ts';
 import { type Pages, usePages } from '../../../api/pages.ts';
 import type { components } from '../../../api/schema.d.ts';
 import { write } from '../../../api/write.ts';
-import { actorText } from '../../../design/actor.tsx';
+import { actorText } from '../../../design/actor-words.ts';
 import { Chip } from '../../../design/chip.tsx';
 import { linkTo, queryPart, setQuery } from '../../../route/route.ts';
 import { useAct } from '../../../ui/act.ts';

@@ -2,7 +2,7 @@ import { answer, api } from '../../../api/client.ts';
 import { usePages } from '../../../api/pages.ts';
 import { workspaceId } from '../../../api/workspace.ts';
 import { write } from '../../../api/write.ts';
-import { actorText } from '../../../design/actor.tsx';
+import { actorText } from '../../../design/actor-words.ts';
 import { Chip } from '../../../design/chip.tsx';
 import { goTo, linkTo, route } from '../../../route/route.ts';
 import { useAct } from '../../../ui/act.ts';

@@ -4,7 +4,7 @@ import { changed, useLoaded } from '../../../api/load.ts';
 import type { Webhook } from '../../../api/types.ts';
 import { may, workspaceId } from '../../../api/workspace.ts';
 import { WAITS, write } from '../../../api/write.ts';
-import { actorText } from '../../../design/actor.tsx';
+import { actorText } from '../../../design/actor-words.ts';
 import { goTo, linkTo } from '../../../route/route.ts';
 import { useAct } from '../../../ui/act.ts';
 import { Confirm } from '../../../ui/dialog.tsx';

@@ -1,6 +1,7 @@
-import { actorText } from '../../design/actor.tsx';
-import { Chip } from '../../design/chip.tsx';
-import type { AuditEntry } from './filter.ts';
+import type { components } from '../../api/schema.d.ts';
+import { actorText } from '../../design/actor-words.ts';
+
+export type AuditEntry = components['schemas']['Audit'];
 
 const NAMED = 3;
 
@@ -39,17 +40,3 @@ export function whyOf({ reason, detail: { code } = {} }: AuditEntry): string {
 }
 
 const sentenceOf = (...parts: readonly string[]) => parts.filter((text) => text !== '').join(': ');
-
-/** Whether an entry was refused, or who let it be written. */
-export function ResultOf({ entry: { approval, direct, result } }: { entry: AuditEntry }) {
-  if (result === 'refused') return <Chip tone="danger">✕ refused</Chip>;
-  if (approval) return <Chip tone="ok">● {approvedBy(approval.reviewedBy)}</Chip>;
-  if (direct) {
-    return (
-      <Chip tone="warn" title="Written by an operator without an approval workflow">
-        ○ direct
-      </Chip>
-    );
-  }
-  return null;
-}

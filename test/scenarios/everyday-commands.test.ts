@@ -156,7 +156,7 @@ describe('mesh approve and mesh reject', () => {
       ],
     ]);
     const narrow = await mesh(['approve'], { home, env: { COLUMNS: '80' } });
-    expect(narrow.stdout).toMatch(/^Id +What it does\n/);
+    expect(narrow.stdout).toMatch(/^Id +What it does/);
     expect(await run('approve', 'web-1', 'web-2')).toMatch(/^web-1 is ready as \S+\nweb-2 is ready as \S+\n$/);
     const ended = await mesh(['reject', 'web-9', 'web-1'], { home });
     expect([ended.code, ended.stderr]).toEqual([4, expect.stringContaining('web-9')]);

@@ -4,7 +4,7 @@ import { effectView } from '../../core/effect/effect-view.ts';
 import { effectBlocks } from '../../core/effect/rows.ts';
 import { compile } from '../../core/reachability/engine.ts';
 import { modelOf } from '../../core/state/network-model.ts';
-import { linesOf, pairsLeft, pairsNotNamed } from '../../web/src/effect/grouped.ts';
+import { leftText, linesOf, pairsLeft, pairsNotNamed } from '../../web/src/effect/grouped.ts';
 import { peer, policy, stateWith } from '../kits/records/records.ts';
 
 const OTHERS = Array.from({ length: 28 }, (_, index) => peer(`api-${index + 1}`));
@@ -35,4 +35,11 @@ test('the lines of an effect that came whole name all of its pairs', () => {
 
 test('peers on both sides of a line are no pair with themselves', () => {
   expect(pairsLeft([{ sources: ['a', 'b'], targets: ['b', 'c'], traffic: 'TCP' }], 3)).toBe(0);
+});
+
+test('pairs that a plan does not name are said to be listed in Review', () => {
+  expect([leftText(1, false), leftText(4_000, true)]).toEqual([
+    'and 1 pair more, too many to name here',
+    'and 4,000 pairs more: Review lists all, by kinds of peers',
+  ]);
 });

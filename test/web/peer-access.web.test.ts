@@ -82,7 +82,7 @@ describe.skipIf(!hasBrowser)('what devices reach, on the dashboard', () => {
     const { api, own } = network;
     const at = new Date().toISOString();
     const later = { name: 'nobody-to-db', spec: { action: 'DENY', peerSelector: { matchLabels: { role: 'db' } } } };
-    await api('POST', '/api/v1/policies', { ...own, body: later });
+    expect((await api('POST', '/api/v1/policies', { ...own, body: later })).status).toBe(201);
     await using dashboard = await openAs('vera', `prod/peers/orders-db?tab=access`);
     const { page } = dashboard;
     const access = page.getByRole('article', { name: 'orders-db' }).getByRole('region', { name: 'Access' });

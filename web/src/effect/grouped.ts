@@ -1,5 +1,5 @@
 import type { Effect, EffectRow } from '../api/types.ts';
-import { rangeText } from '../reach/ports.ts';
+import { pairsText, rangeText } from '../reach/ports.ts';
 
 export interface EffectLine {
   readonly sources: readonly string[];
@@ -84,6 +84,15 @@ export function pairsLeft(lines: readonly EffectLine[], pairs: number): number {
     return sources.length * targets.length - sources.filter((name) => others.has(name)).length;
   });
   return pairs - named.reduce((sum, one) => sum + one, 0);
+}
+
+/**
+ * Returns what is said of pairs that lines do not name.
+ *
+ * @param isForReview the change goes to Review, which lists the whole effect by kinds of peers
+ */
+export function leftText(count: number, isForReview: boolean): string {
+  return `and ${pairsText(count)} more${isForReview ? ': Review lists all, by kinds of peers' : ', too many to name here'}`;
 }
 
 /** Returns how many pairs of both sides of an effect its first rows do not name. */

@@ -50,7 +50,7 @@ export function PutBackDialog({ target, close }: { target: PutBackTarget; close:
           {'plan' in target ? (
             <p class="break">{target.plan.effect}</p>
           ) : (
-            plan.value && <EffectView effect={plan.value.effect} />
+            plan.value && <EffectView effect={plan.value.effect} isForReview />
           )}
           <Lines lines={shown.warnings} tone="warn" />
           {plan.value && plan.value.unmet.length > 0 && (

@@ -66,7 +66,7 @@ export function PlanView({ planned, isSuggested, again, applied, planChanges, ed
       {!isAlready && (
         <>
           <FirstRowsGraph effect={effect} />
-          <EffectView effect={effect} />
+          <EffectView effect={effect} isForReview />
         </>
       )}
       {questions.length > 0 && (

@@ -78,7 +78,7 @@ function Planned({ plan, cancel }: { plan: Plan; cancel: () => void }) {
           ))}
         </ul>
       )}
-      <EffectView effect={plan.effect} />
+      <EffectView effect={plan.effect} isForReview />
       {!workflow.value && <ApproverField approvers={approvers} />}
       <ProblemNotice problem={problem.value} />
       <div class="row">

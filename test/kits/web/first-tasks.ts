@@ -98,7 +98,7 @@ export function firstTasks(tool: Tool): void {
     await go('Time');
     const approved = main.getByRole('listitem').filter({ hasText: 'ci-to-db' });
     await hand.press(approved.getByRole('button', { name: /^Revert/ }));
-    await hand.press(dialog.getByRole('button', { name: /^Revert/ }));
+    await hand.press(dialog.getByRole('button', { name: 'Send for approval' }));
     await dialog.waitFor({ state: 'detached' });
     const { items } = await ask('workflows?limit=1');
     expect(items).toMatchObject([{ status: expect.stringMatching(/pending|executed/) }]);

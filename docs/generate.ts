@@ -108,6 +108,7 @@ app:
     lockFor: 30m              # the first lock; each further one takes twice as long, up to a day
     # onlyLocalAccount: admin # with oidc: the one account that a password lets in, and on the host alone, see sign-in.md
   oidc: []               # issuers that people sign in by, see sign-in.md
+  kubernetes: []         # clusters that judge tokens of their pods: { name, server, caFile, tokenFile }, see workloads.md
 \`\`\`
 
 | Key | Accepted |

@@ -21,6 +21,7 @@ import { closeToOthers } from '../../storage/file-mode.ts';
 import { STORE_URL } from '../../storage/open.ts';
 import { parseYaml } from '../../tools/yaml.ts';
 import { BUS_FILES, busProblems, busVariables } from './bus-environment.ts';
+import { checkClusterFiles, clustersSchema } from './cluster-config.ts';
 import { type ConfiguredIssuer, issuersSchema, withClientSecrets } from './issuer-config.ts';
 import { allowEntry, missingForIssuer, oauthSchema } from './oauth-config.ts';
 import { unknownVariable } from './unknown-variable.ts';
@@ -286,6 +287,8 @@ export const file = z.strictObject({
       signIn: signIn.prefault({}),
       /** Issuers that people sign in by (docs/sign-in.md). */
       oidc: issuersSchema.default([]),
+      /** Kubernetes clusters whose API servers judge tokens of workloads (docs/workloads.md). */
+      kubernetes: clustersSchema.default([]),
       /** Relays that run elsewhere, each told of revocations and given to nodes (docs/relays.md). */
       relays: relays.default([]),
       /** STUN servers given to nodes beside MESH_STUN_URL, <host>:<port>. */
@@ -419,6 +422,7 @@ function readConfigFile(name: string, problems: string[], variables: Variables):
   const parsed = file.safeParse(content, PLAINLY);
   if (parsed.success) {
     const { app } = parsed.data;
+    checkClusterFiles(app.kubernetes, problems);
     return { ...parsed.data, app: { ...app, oidc: [...withClientSecrets(app.oidc, variables, problems)] } };
   }
   problems.push(...problemsOf(parsed.error, 'config.yaml '));

@@ -4,10 +4,13 @@ import { buildGate, type ServiceGate } from '../../core/call/gate.ts';
 import type { Keyring, ListensAt, Settings } from '../../core/model/services.ts';
 import { joinLeadership, type Leadership, livePlanes, planeName, soleLeadership } from '../../plane/leadership.ts';
 import { startRecentHeads } from '../../plane/recent-heads.ts';
+import { buildTokenReview } from '../../plane/workloads/token-review.ts';
+import { buildWorkloadVerifier } from '../../plane/workloads/verifier.ts';
 import type { Metrics } from '../../rest/metrics.ts';
 import { issuersOnDemand } from '../../rest/oidc/on-demand.ts';
 import { busAddressOf } from './bus-address.ts';
 import type { BusKeys } from './bus-keys.ts';
+import { clusterSettings } from './cluster-config.ts';
 import { computeMetrics, startCompute } from './compute.ts';
 import type { Config } from './config.ts';
 import { addressSettings, busForNodes } from './configured-addresses.ts';
@@ -50,8 +53,10 @@ export async function startServices(
   const compute = startCompute(storeUrl(config), configDir, { clock, log, settings, logs: keys.logs });
   const { store, shared } = needs;
   const issuers = issuersOnDemand({ issuers: issuerSettings(config.app.oidc), clock, log });
+  const reviewToken = buildTokenReview({ clusters: clusterSettings(config.app.kubernetes) });
+  const workloads = buildWorkloadVerifier({ settings, clock, reviewToken });
   const given = { store, shared, clock, log, edition: env.MESH_EDITION, keys, busKeys, graphEpoch, issuers };
-  const services = buildServices({ ...given, isDiskFull, planner, narrator, settings, compute });
+  const services = buildServices({ ...given, workloads, isDiskFull, planner, narrator, settings, compute });
   parts.onStop('trace of calls', () => services.calls.close());
   networkMetrics(metrics, services);
   if (compute) metrics.append(async () => computeMetrics(compute));
@@ -104,6 +109,7 @@ function settingsOf(config: Config, logKeySince: number, sharesStore: boolean): 
     signIn: app.signIn,
     issuers: issuerRules(app.oidc),
     authorizationServer: authorizationServerOf(app.oauth),
+    clusters: app.kubernetes.map(({ name }) => name),
     webhookAllow: env.MESH_WEBHOOK_ALLOW ?? app.webhooks.allow,
   };
 }

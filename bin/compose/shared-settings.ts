@@ -49,6 +49,8 @@ export function sharedSettings(
       clientSecret: clientSecret?.reveal(),
       scim: scim && { ...scim, token: scim.token?.reveal() },
     })),
+    // Their files are of each host.
+    'app.kubernetes': app.kubernetes.map(({ name, server }) => ({ name, server })),
     'app.planTtl': app.planTtl,
     'app.publicUrls': app.publicUrls,
     'app.rateLimit': app.rateLimit,

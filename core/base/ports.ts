@@ -371,5 +371,10 @@ export interface FetchedDocument {
   readonly freshMs?: number;
 }
 
-/** Fetches a JSON document whose address somebody else named. @returns why it cannot be had, in a sentence */
-export type FetchDocument = (url: string) => Promise<FetchedDocument | string>;
+/**
+ * Fetches a JSON document whose address somebody else named.
+ *
+ * @param ca PEM: authorities that alone vouch for its server, in place of the public ones
+ * @returns why it cannot be had, in a sentence
+ */
+export type FetchDocument = (url: string, ca?: string) => Promise<FetchedDocument | string>;

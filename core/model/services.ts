@@ -130,6 +130,8 @@ export interface Settings {
   readonly issuers?: readonly IssuerRules[];
   /** Absent for the own authorization server. */
   readonly authorizationServer?: AuthorizationServer | undefined;
+  /** Names of the Kubernetes clusters whose API servers judge tokens of workloads; none unless set. */
+  readonly clusters?: readonly string[];
   /** Hosts, addresses and CIDRs of a local network that webhooks may be sent to. */
   readonly webhookAllow: readonly string[];
 }

@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import { listOf } from '../base/list.ts';
-import { lineOfText, mapOf, TEXT_LIMITS } from '../base/text.ts';
+import { lineOfText, linesOfText, mapOf, TEXT_LIMITS } from '../base/text.ts';
+import { certificatesFault } from './certificates.ts';
 
 const MAX_CLAIMS = 8;
 const MAX_KEYS = 10;
 const MAX_ISSUER = 512;
+/** Characters of some certificates. */
+const MAX_CA = 16_384;
 /** An RSA key of 8,192 bits in base64url. */
 const MAX_KEY_PART = 1_366;
 const GITHUB = 'https://token.actions.githubusercontent.com';
@@ -15,16 +18,18 @@ const PUBLIC_PARTS = ['kty', 'kid', 'alg', 'use', 'crv', 'n', 'e', 'x', 'y'] as 
 const PRIVATE_PARTS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k'] as const;
 
 /** A public key (RFC 7517), of which what verifies signatures is kept. */
+export const keptJwkSchema = z.strictObject({
+  kty: z.enum(['RSA', 'EC', 'OKP']),
+  kid: lineOfText(TEXT_LIMITS.reference).optional(),
+  alg: lineOfText(TEXT_LIMITS.id).optional(),
+  use: z.literal('sig').optional(),
+  crv: lineOfText(TEXT_LIMITS.id).optional(),
+  ...{ n: keyPart.optional(), e: keyPart.optional(), x: keyPart.optional(), y: keyPart.optional() },
+});
+
 const publicJwkSchema = z.preprocess(
   (input) => (isRecord(input) && !PRIVATE_PARTS.some((part) => part in input) ? publicParts(input) : input),
-  z.strictObject({
-    kty: z.enum(['RSA', 'EC', 'OKP']),
-    kid: lineOfText(TEXT_LIMITS.reference).optional(),
-    alg: lineOfText(TEXT_LIMITS.id).optional(),
-    use: z.literal('sig').optional(),
-    crv: lineOfText(TEXT_LIMITS.id).optional(),
-    ...{ n: keyPart.optional(), e: keyPart.optional(), x: keyPart.optional(), y: keyPart.optional() },
-  }),
+  keptJwkSchema,
 );
 
 function publicParts(key: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
@@ -67,10 +72,26 @@ export const workloadIdentitySchema = z
       .describe(
         'public keys of an issuer that the control plane does not reach, such as a cluster; unset: by discovery',
       ),
+    ca: linesOfText(MAX_CA)
+      .superRefine((text, context) => {
+        const message = certificatesFault(text);
+        if (message !== undefined) context.addIssue({ code: 'custom', message });
+      })
+      .optional()
+      .describe('PEM: authorities that alone vouch for the server of the issuer, in place of the public ones'),
+    tokenReview: lineOfText(TEXT_LIMITS.name)
+      .min(1)
+      .optional()
+      .describe('cluster of app.kubernetes whose API server judges the tokens'),
   })
-  .superRefine(({ issuer, claims }, context) => {
-    const message = missingClaim(issuer, claims);
+  .superRefine(({ issuer, claims, keys, ca, tokenReview }, context) => {
+    const message = missingClaim(issuer, claims) ?? (tokenReview === undefined ? undefined : notOfCluster(claims));
     if (message !== undefined) context.addIssue({ code: 'custom', path: ['claims'], message });
+    const ways = Object.entries({ keys, ca, tokenReview }).flatMap(([way, value]) => (value === undefined ? [] : way));
+    if (ways.length > 1) {
+      const detail = `write one of ${ways.join(' and ')}: each says by itself how the tokens are verified`;
+      context.addIssue({ code: 'custom', path: [ways[1] ?? ''], message: detail });
+    }
   });
 
 export type WorkloadIdentity = z.infer<typeof workloadIdentitySchema>;
@@ -81,7 +102,7 @@ export type WorkloadClaims = Readonly<Record<string, unknown>>;
 /** Verifies OIDC tokens of workloads. */
 export interface WorkloadVerifier {
   /** @throws MeshError `unauthenticated` that says why the token does not count, `unavailable` where its issuer does not answer */
-  verify(token: string, of: Pick<WorkloadIdentity, 'issuer' | 'keys'>): Promise<WorkloadClaims>;
+  verify(token: string, of: Omit<WorkloadIdentity, 'claims'>): Promise<WorkloadClaims>;
 }
 
 function hasLetterOrDigit(pattern: string): boolean {
@@ -109,6 +130,13 @@ function missingClaim(issuer: string, claims: Readonly<Record<string, string>>):
   const isServiceAccount = matches(system, 'system') && matches(kind, 'serviceaccount');
   if (!isServiceAccount || (namespace !== '' && !namespace.includes('*'))) return undefined;
   return 'name the namespace of the service account without *';
+}
+
+/** An API server vouches for everybody who may speak to it: people, nodes and each service account. */
+function notOfCluster({ sub = '' }: Readonly<Record<string, string>>): string | undefined {
+  const [system, kind, namespace = '*', name = ''] = sub.split(':');
+  if (system === 'system' && kind === 'serviceaccount' && !namespace.includes('*') && name !== '') return undefined;
+  return 'name sub as system:serviceaccount:NAMESPACE:NAME, the namespace without *';
 }
 
 /** Returns the first claim that does not match; undefined where all do. */

@@ -15,8 +15,8 @@ export interface DocumentOptions {
 export function buildFetchDocument({ allow, resolve, limits = {} }: DocumentOptions): FetchDocument {
   const bounds = { ...DOCUMENT_LIMITS, ...limits };
   const send = buildOutgoing({ allow, resolve, limits: bounds });
-  return async (url) => {
-    const answer = await send({ url, headers: { accept: 'application/json' } }, new AbortController().signal);
+  return async (url, ca) => {
+    const answer = await send({ url, ca, headers: { accept: 'application/json' } }, new AbortController().signal);
     if (typeof answer === 'string') return answer;
     const { status, headers, body, isWhole } = answer;
     if (status !== 200) return `The answer has the status ${status}.`;

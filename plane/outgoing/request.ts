@@ -24,6 +24,8 @@ export interface OutgoingRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Posted; without one the request is a GET. */
   readonly body?: string;
+  /** PEM: authorities that alone vouch for the server, in place of the public ones. */
+  readonly ca?: string | undefined;
 }
 
 export interface OutgoingAnswer {
@@ -86,7 +88,7 @@ type Bounds = RequestLimits & { readonly signal: AbortSignal };
 function exchange(
   { url, host }: Target,
   addresses: readonly string[],
-  { headers, body }: OutgoingRequest,
+  { headers, body, ca }: OutgoingRequest,
   bounds: Bounds,
 ): Promise<OutgoingAnswer> {
   const isTls = url.protocol === 'https:';
@@ -102,7 +104,9 @@ function exchange(
     },
     lookup: lookupOf(addresses),
     signal: bounds.signal,
-    agent: isTls ? new HttpsAgent({ keepAlive: false, maxCachedSessions: 0 }) : new HttpAgent({ keepAlive: false }),
+    agent: isTls
+      ? new HttpsAgent({ keepAlive: false, maxCachedSessions: 0, ...(ca !== undefined && { ca }) })
+      : new HttpAgent({ keepAlive: false }),
   };
   return new Promise((resolve, reject) => {
     const request = isTls ? httpsRequest(options) : httpRequest(options);

@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { MeshError } from '../../core/base/errors.ts';
 import type { FetchDocument } from '../../core/base/ports.ts';
 import { anything, list, object, text } from '../../core/base/shape.ts';
+import type { WorkloadIdentity } from '../../core/model/workload-identity.ts';
 
 /** As long as keys count without another look at their issuer. */
 const FRESH_MS = 10 * 60_000;
@@ -15,6 +17,14 @@ const MAX_KEYS = 100;
 
 const discoveryShape = object({ issuer: text(MAX_URL), jwks_uri: text(MAX_URL) });
 const keysShape = object({ keys: list(anything, MAX_KEYS) });
+
+/** An issuer, and who vouches for its server. */
+export type KeySource = Pick<WorkloadIdentity, 'issuer' | 'ca'>;
+
+/** Keys that one rule takes from a server of its own authorities are no keys of the issuer for others. */
+function placeOf({ issuer, ca = '' }: KeySource): string {
+  return `${issuer} ${createHash('sha256').update(ca).digest('base64url')}`;
+}
 
 interface Kept {
   readonly keys: JWTVerifyGetKey;
@@ -47,11 +57,12 @@ export class IssuerKeys {
    * @param isUnknown true where the keys that are kept have none for a token, which then waits for the issuer alone
    * @throws MeshError `unavailable` where the issuer does not answer as one does, and may have the key
    */
-  async of(issuer: string, isUnknown = false): Promise<JWTVerifyGetKey> {
-    const kept = this.#kept.get(issuer);
+  async of(source: KeySource, isUnknown = false): Promise<JWTVerifyGetKey> {
+    const place = placeOf(source);
+    const kept = this.#kept.get(place);
     if (kept && !isUnknown && this.#now() - kept.at < FRESH_MS) return kept.keys;
-    const asked = this.#asked.get(issuer);
-    const answer = asked && this.#now() - asked.at < AGAIN_MS ? asked.keys : this.#askAnew(issuer);
+    const asked = this.#asked.get(place);
+    const answer = asked && this.#now() - asked.at < AGAIN_MS ? asked.keys : this.#askAnew(source, place);
     // An issuer that was away is asked again without anybody waiting for it whose key is known.
     if (kept && !isUnknown && asked?.hasFailed) return kept.keys;
     try {
@@ -62,34 +73,35 @@ export class IssuerKeys {
     }
   }
 
-  #askAnew(issuer: string): Promise<JWTVerifyGetKey> {
+  #askAnew(source: KeySource, place: string): Promise<JWTVerifyGetKey> {
     const at = this.#now();
-    const keys = this.#ask(issuer);
-    const asked = { keys, at, hasFailed: this.#asked.get(issuer)?.hasFailed ?? false };
-    this.#asked.set(issuer, asked);
+    const keys = this.#ask(source);
+    const asked = { keys, at, hasFailed: this.#asked.get(place)?.hasFailed ?? false };
+    this.#asked.set(place, asked);
     keys.then(
       (found) => {
         asked.hasFailed = false;
-        this.#kept.set(issuer, { keys: found, at });
+        this.#kept.set(place, { keys: found, at });
       },
       () => {
         asked.hasFailed = true;
         // With nothing to go on with, the next token has it asked again.
-        if (!this.#kept.has(issuer)) this.#asked.delete(issuer);
+        if (!this.#kept.has(place)) this.#asked.delete(place);
       },
     );
     return keys;
   }
 
-  async #ask(issuer: string): Promise<JWTVerifyGetKey> {
+  async #ask(source: KeySource): Promise<JWTVerifyGetKey> {
+    const { issuer } = source;
     const discovery = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-    const found = await this.#read(discovery, issuer, discoveryShape);
+    const found = await this.#read(discovery, source, discoveryShape);
     if (found.issuer !== issuer) throw away(issuer, `it calls itself ${found.issuer}`);
-    return this.#read(found.jwks_uri, issuer, (value) => createLocalJWKSet(keysShape(value) as JSONWebKeySet));
+    return this.#read(found.jwks_uri, source, (value) => createLocalJWKSet(keysShape(value) as JSONWebKeySet));
   }
 
-  async #read<T>(url: string, issuer: string, parse: (value: unknown) => T): Promise<T> {
-    const answer = await this.#fetch(url);
+  async #read<T>(url: string, { issuer, ca }: KeySource, parse: (value: unknown) => T): Promise<T> {
+    const answer = await this.#fetch(url, ca);
     if (typeof answer === 'string') throw away(issuer, answer);
     try {
       return parse(answer.json);

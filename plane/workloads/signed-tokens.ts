@@ -1,7 +1,7 @@
 import { errors, type JWTVerifyGetKey, type JWTVerifyResult, jwtVerify } from 'jose';
 import type { Clock } from '../../core/base/ports.ts';
 import { WORKLOAD_SKEW_S } from '../../core/model/workload-identity.ts';
-import type { IssuerKeys } from './issuer-keys.ts';
+import type { IssuerKeys, KeySource } from './issuer-keys.ts';
 
 /** By keys that an issuer publishes: never by a secret that both sides know. */
 const ALGORITHMS = [
@@ -41,15 +41,15 @@ export function verifyBy(
 export async function verifyByIssuer(
   published: IssuerKeys,
   token: string,
-  expected: Expected,
+  expected: Expected & Pick<KeySource, 'ca'>,
   clock: Clock,
 ): Promise<JWTVerifyResult> {
-  const { issuer } = expected;
+  const { issuer, ca } = expected;
   try {
-    return await verifyBy(await published.of(issuer), token, expected, clock);
+    return await verifyBy(await published.of({ issuer, ca }), token, expected, clock);
   } catch (error) {
     if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-    return verifyBy(await published.of(issuer, true), token, expected, clock);
+    return verifyBy(await published.of({ issuer, ca }, true), token, expected, clock);
   }
 }
 

@@ -2,6 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import type { FetchDocument } from '../../core/base/ports.ts';
+import { testCertificate } from '../../net/nats/test-certificate.ts';
+import { startReceiver } from '../../test/kits/http/receiver.ts';
 import { GITHUB_CLAIMS, workloadIssuer } from '../../test/kits/plane/workloads.ts';
 import { buildFetchDocument } from '../outgoing/document.ts';
 import { buildWorkloadVerifier } from './verifier.ts';
@@ -108,4 +110,24 @@ test('an issuer inside of the own network is not asked unless it is allowed', as
     buildWorkloadVerifier({ settings, clock, fetchDocument: buildFetchDocument({ allow }) });
   await expect(by([]).verify(jwt, { issuer: origin })).rejects.toMatchObject({ code: 'unavailable' });
   expect(await by(['127.0.0.0/8']).verify(jwt, { issuer: origin })).toMatchObject({ iss: origin });
+});
+
+test('keys come from a server of the authorities of a rule, and are no keys of the issuer for another rule', async () => {
+  const clock = { now: () => Date.now() };
+  const place: { origin?: string; keys?: object[] } = {};
+  await using server = await startReceiver((response, request) => {
+    const { origin, keys } = place;
+    response.end(JSON.stringify(request.url === '/keys' ? { keys } : { issuer: origin, jwks_uri: `${origin}/keys` }));
+  }, testCertificate);
+  const origin = `https://127.0.0.1:${server.port}`;
+  const issuer = await workloadIssuer(origin, { now: clock.now });
+  Object.assign(place, { origin, keys: await issuer.keys() });
+  const jwt = await issuer.token(GITHUB_CLAIMS);
+  const by = (allow: string[]) =>
+    buildWorkloadVerifier({ settings, clock, fetchDocument: buildFetchDocument({ allow }) });
+  const verifier = by(['127.0.0.1']);
+  const ca = testCertificate.cert;
+  expect(await verifier.verify(jwt, { issuer: origin, ca })).toMatchObject({ iss: origin });
+  await expect(verifier.verify(jwt, { issuer: origin })).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(by([]).verify(jwt, { issuer: origin, ca })).rejects.toThrow('not on the internet');
 });

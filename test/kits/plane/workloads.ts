@@ -1,5 +1,7 @@
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose';
 
+export { testCertificate } from '../../../net/nats/test-certificate.ts';
+
 export const GITHUB = 'https://token.actions.githubusercontent.com';
 
 /** As GitHub has them in the token of a job (docs.github.com, "OpenID Connect reference"). */
@@ -58,3 +60,58 @@ export async function workloadIssuer(
     },
   };
 }
+
+export const SERVICE_ACCOUNT = 'system:serviceaccount:ci:builder';
+
+/** As the API server of Kubernetes 1.33 answers a review of a token of a pod (authentication.k8s.io/v1). */
+export function tokenReviewOf({
+  audiences = ['https://mesh.example.com'],
+  username = SERVICE_ACCOUNT,
+}: {
+  readonly audiences?: readonly string[];
+  readonly username?: string;
+} = {}) {
+  return {
+    kind: 'TokenReview',
+    apiVersion: 'authentication.k8s.io/v1',
+    metadata: { managedFields: [{ manager: 'node-fetch', operation: 'Update' }] },
+    spec: { token: 'eyJ…', audiences },
+    status: {
+      authenticated: true,
+      user: {
+        username,
+        uid: 'c2a7a9a4-64ad-4f0f-8d5c-1d1d63f4b9ad',
+        groups: ['system:serviceaccounts', 'system:serviceaccounts:ci', 'system:authenticated'],
+        extra: {
+          'authentication.kubernetes.io/credential-id': ['JTI=0a4d4b0e-2f8e-4a3f-9f2e-0d2c6b9f6a11'],
+          'authentication.kubernetes.io/node-name': ['node-1'],
+          'authentication.kubernetes.io/pod-name': ['build-7c9d'],
+          'authentication.kubernetes.io/pod-uid': ['6f1b7e0e-6f2f-4a39-9f0e-6f3a8e7d1c55'],
+        },
+      },
+      audiences,
+    },
+  };
+}
+
+/** As it answers one for a token that it does not know, or that has ended. */
+export const UNKNOWN_TOKEN = {
+  kind: 'TokenReview',
+  apiVersion: 'authentication.k8s.io/v1',
+  metadata: {},
+  spec: { token: 'eyJ…' },
+  status: { user: {}, error: '[invalid bearer token, service account token has expired]' },
+};
+
+/** As it answers who may not review tokens. */
+export const FORBIDDEN_REVIEW = {
+  kind: 'Status',
+  apiVersion: 'v1',
+  metadata: {},
+  status: 'Failure',
+  message:
+    'tokenreviews.authentication.k8s.io is forbidden: User "system:serviceaccount:mesh:reviewer" cannot create resource "tokenreviews" in API group "authentication.k8s.io" at the cluster scope',
+  reason: 'Forbidden',
+  details: { group: 'authentication.k8s.io', kind: 'tokenreviews' },
+  code: 403,
+};

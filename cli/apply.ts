@@ -46,12 +46,16 @@ export function defineApply(apply: Command): void {
 
 /**
  * Returns the kinds to prune. A kind without any document is never pruned, because the directory may be a wrong one or serve
- * another purpose; an export is pruned in all kinds.
+ * another purpose; an export is pruned in all kinds of the network. Who exported may not have been allowed to see the rules for
+ * workloads, so that these are pruned by name alone, or where there is one.
  */
-export function prunedKinds(prune: true | string, { documents, isExport }: Documents): string[] {
+export function prunedKinds(
+  prune: true | string,
+  { documents, isExport }: Pick<Documents, 'documents' | 'isExport'>,
+): string[] {
   if (prune !== true) return prune.split(',').map((kind) => kind.trim());
   const held = new Set(documents.map((document) => nameOf(document).kind));
-  return PRUNED_KINDS.filter((kind: PrunedKind) => isExport || held.has(kind));
+  return PRUNED_KINDS.filter((kind: PrunedKind) => held.has(kind) || (isExport && kind !== 'WorkloadRule'));
 }
 
 export function preview(target: Target, read: Pick<Documents, 'places'>, values: object): Promise<Preview> {

@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import type { FileResource } from '../core/history/export.ts';
-import { PRUNED_KINDS } from '../core/model/file-records.ts';
 import { DEFAULT_NETWORK } from '../core/model/resources.ts';
 import { applyResources } from '../tools/resources/apply-resources.ts';
 import { type Answer, answering } from './answer.ts';
-import { preview } from './apply.ts';
+import { preview, prunedKinds } from './apply.ts';
 import { callOperation } from './call-operation.ts';
 import { CliError, EXIT } from './exit.ts';
 import { exportAnswer } from './export.ts';
@@ -125,7 +124,10 @@ async function requireEmpty(
   { documents }: ImportPlan,
   places: { readonly places: readonly string[] },
 ): Promise<void> {
-  const { items } = await preview(target, places, { documents, prune: PRUNED_KINDS });
+  const { items } = await preview(target, places, {
+    documents,
+    prune: prunedKinds(true, { documents, isExport: true }),
+  });
   const others = items.filter(
     ({ kind, name, result }) =>
       kind !== 'MeshPeer' &&

@@ -2,6 +2,7 @@ import { lstat, opendir } from 'node:fs/promises';
 import path from 'node:path';
 import { YamlError } from '../core/base/ports.ts';
 import type { FileResource } from '../core/history/export.ts';
+import type { FileKind } from '../core/model/file-records.ts';
 import { NAME_PATTERN } from '../core/model/resources.ts';
 import { toYaml } from '../core/views/render-yaml.ts';
 import { parseYaml } from '../tools/yaml.ts';
@@ -9,7 +10,12 @@ import { CliError, EXIT } from './exit.ts';
 import { readText } from './operation-options.ts';
 
 /** The folder of each kind in an export. */
-export const FOLDERS = { MeshNetwork: 'networks', MeshPeer: 'peers', MeshPolicy: 'policies' } as const;
+export const FOLDERS = {
+  MeshNetwork: 'networks',
+  MeshPeer: 'peers',
+  MeshPolicy: 'policies',
+  WorkloadRule: 'workload-rules',
+} as const satisfies Readonly<Record<FileKind, string>>;
 
 /** In a directory that `mesh export` wrote: it may write there again, and the files say all there is. */
 export const MARKER = '.mesh-export';

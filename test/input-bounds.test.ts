@@ -4,21 +4,23 @@ import { JSON_LIMITS } from '../core/base/json-text.ts';
 import { isBoundedList, listOf } from '../core/base/list.ts';
 import { lineOfText, mapOf, TEXT_LIMITS } from '../core/base/text.ts';
 import { manifestSchemas } from '../core/changes/manifest.ts';
+import { ruleManifest } from '../core/identity/rule-manifest.ts';
 import { MAX_PATH_REPORTS } from '../core/model/reported-paths.ts';
 import { bodyLimitOf } from '../rest/read-body.ts';
 import { sendHeartbeat } from '../tools/devices/send-heartbeat.ts';
 import { operations } from '../tools/index.ts';
 import { walkSchema } from './walk-schema.ts';
 
-/** Texts of several lines: what people write at length, and secrets, which nothing shows. */
+/** Texts of several lines: what people write at length, certificates, and secrets, which nothing shows. */
 const SEVERAL_LINES =
-  /\/(?:manifest|documents|intent|history\/\[\]|annotations\/\{\}|password|oldPassword|newPassword)$/;
+  /\/(?:manifest|documents|intent|history\/\[\]|annotations\/\{\}|ca|password|oldPassword|newPassword)$/;
 /** Values of any form, which one of the schemas below reads before anything is done with them, or nothing at all. */
 const READ_LATER = /\/(?:metadata|status|apiVersion|documents\/\[\]|changes\/\[\]\/spec\/\{\}|spec\/\*|\*)$/;
 
 const schemas: readonly (readonly [name: string, schema: z.core.$ZodType])[] = [
   ...operations.map(({ name, input }) => [name, input] as const),
   ...Object.entries(manifestSchemas),
+  ['WorkloadRule', ruleManifest],
 ];
 
 test('every text, list and map that a request carries has a bound, and a text is one line unless it is known to be more', () => {

@@ -19,6 +19,14 @@ const OTHERS = {
     'core/views/agent-view.ts',
     ...['reach.tsx', 'words.ts'].map((name) => `web/src/pages/agents/${name}`),
   ],
+  'what a rule for workloads grants': [
+    'core/authority/decisions.ts',
+    'core/enrolment/enrolment.ts',
+    ...['join-tokens', 'rule-manifest'].map((name) => `core/identity/${name}.ts`),
+    'core/model/presets.ts',
+    'core/views/workload-rule.ts',
+    ...['generate-join-token', 'join-token-view'].map((name) => `tools/tokens/${name}.ts`),
+  ],
   'destinations on the internet that a sandbox opens': [
     ...['openings', 'sandbox-process'].map((name) => `client/sandbox/${name}.ts`),
     'cli/node-sandbox.ts',

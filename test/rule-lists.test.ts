@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { manifestSchemas } from '../core/changes/manifest.ts';
+import { ruleManifest } from '../core/identity/rule-manifest.ts';
 import { egressRuleSchema, ingressRuleSchema, policySpecSchema } from '../core/model/policy.ts';
 import { MAX_RULES_WEIGHT } from '../core/model/rule-list.ts';
 import { operations } from '../tools/index.ts';
@@ -9,6 +10,7 @@ import { walkSchema } from './walk-schema.ts';
 const lists = [
   ...operations.map(({ name, input }) => [name, input] as const),
   ...Object.entries(manifestSchemas),
+  ['WorkloadRule', ruleManifest] as const,
 ].flatMap(([name, schema]) =>
   [...walkSchema(schema)].flatMap(({ pointer, schema: list }) => {
     const rule = list instanceof z.ZodArray ? list.element : undefined;

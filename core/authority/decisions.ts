@@ -4,6 +4,7 @@ import { parseInstant } from '../base/time.ts';
 import type { AccountSpec } from '../identity/accounts.ts';
 import { changedGrants } from '../model/grants.ts';
 import { labelsChanged } from '../model/labels.ts';
+import type { TokenSpec } from '../model/token-record.ts';
 import { sameValue } from '../model/value.ts';
 import { REQUESTERS, RISKS, type WorkspaceSettings } from '../model/workspaces.ts';
 import { agentOf } from '../state/network-model.ts';
@@ -177,21 +178,32 @@ function agentDecision({ type, name, before, after }: Write<'AgentIdentity'>): D
   });
 }
 
+/** Characters of an egress that a sentence says. */
+const MAX_EGRESS_TEXT = 400;
+
 /** Only a join token can give what its maker does not hold: any other speaks for its owner. */
 function tokenDecision({ before, after }: Write<'Token'>): Decision {
   if (after?.spec.kind !== 'join') return undefined;
   const { spec } = after;
   const given = Object.keys(grantsBeyondJoining(after));
-  const changed = before ? changedGrants(before, after) : given;
+  // Who may use it, or how often, is decided with what it gives.
+  if (before && changedGrants(before, after).length === 0) return undefined;
   const texts: Readonly<Record<string, string>> = {
     labels: `with labels: ${labelsChanged({}, spec.labels)}`,
     network: `for the network ${spec.network}`,
     admits: 'whose devices need no approval',
     deviceLabels: `whose devices may ask for labels: ${spec.deviceLabels?.join(', ')}`,
+    preset: `whose workloads are held to the preset ${spec.preset}`,
+    egress: `whose workloads may reach what its egress says: ${JSON.stringify(spec.egress ?? []).slice(0, MAX_EGRESS_TEXT)}`,
   };
-  return given
-    .filter((field) => changed.includes(field))
-    .map((field) => `makes the join token ${spec.name} ${texts[field] ?? `that grants ${field}`}`);
+  const what = `${before ? 'changes' : 'makes'} the join token ${spec.name}${usersOf(spec)}`;
+  return given.map((field) => `${what} ${texts[field] ?? `that grants ${field}`}`);
+}
+
+function usersOf({ identity }: TokenSpec): string {
+  if (!identity) return '';
+  const claims = Object.entries(identity.claims).map(([name, pattern]) => `${name}=${pattern}`);
+  return ` for workloads of ${identity.issuer} (${claims.join(', ')})`;
 }
 
 function memberDecision({ name, before, after }: Write<'Member'>): string | undefined {

@@ -156,7 +156,10 @@ function ownsToken({ type, before, after }: Write<'Token'>, { ids }: Owner): boo
   if (!spec) return true;
   if (spec.kind === 'join') {
     const isPlain = Object.keys(grantsBeyondJoining({ spec })).length === 0;
-    return spec.issuedBy !== undefined && ids.has(spec.issuedBy) && (isPlain || type === 'deleted');
+    // A rule that another made does not become its own by being changed.
+    const sides = [before, after].filter((side) => side !== undefined);
+    const isIts = sides.every((side) => side.spec.issuedBy !== undefined && ids.has(side.spec.issuedBy));
+    return isIts && (isPlain || type === 'deleted');
   }
   if (spec.kind === 'dlg') return ids.has(spec.owner) || type === 'created';
   // Tokens of devices and agents go with what they belong to.

@@ -135,6 +135,8 @@ export const RECORD_FIELDS: { readonly [K in Kind]: RecordFields<K> | 'nothing' 
       spentIdentities: 'nothing',
       deviceTtlMs: 'limits',
       admits: 'grants',
+      preset: 'grants',
+      egress: 'grants',
       issuedBy: 'identifies',
       madeWith: 'identifies',
       epoch: 'nothing',

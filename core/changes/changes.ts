@@ -8,7 +8,7 @@ import { formatInstant, hasEnded, parseInstant } from '../base/time.ts';
 import { findRecord, lookUp } from '../model/find.ts';
 import { peerIdsOf, withPeerIds } from '../model/peer-lists.ts';
 import type { PolicySpec } from '../model/policy.ts';
-import { isOfAgent, RESERVED_LABEL_PREFIX } from '../model/presets.ts';
+import { holderOf, isOfAgent, RESERVED_LABEL_PREFIX } from '../model/presets.ts';
 import { NAME_PATTERN, type NetworkSpec, normalizeName } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
 import { requireRevision } from '../state/expecting.ts';
@@ -145,11 +145,16 @@ function requireFreeNames(state: NetworkState, planned: readonly PlannedChange[]
   }
 }
 
-/** @throws MeshError `conflict` for the policy of a preset, which only the end of its agent removes */
+/** @throws MeshError `conflict` for the policy of a preset, which only the end of whom it holds removes */
 function requirePresets({ policies }: NetworkState, planned: readonly PlannedChange[]): void {
   for (const { resource, name, outcome } of planned) {
-    if (resource !== 'MeshPolicy' || outcome === 'unchanged' || !isOfAgent(lookUp(policies, name))) continue;
-    const detail = `${name} holds an agent to its preset, and only the end of that agent removes it: revoke the agent, or write another policy beside it.`;
+    const policy = resource === 'MeshPolicy' && outcome !== 'unchanged' ? lookUp(policies, name) : undefined;
+    if (!policy || !isOfAgent(policy)) continue;
+    const holder = holderOf(policy);
+    const detail =
+      holder === 'an agent'
+        ? `${name} holds an agent to its preset, and only the end of that agent removes it: revoke the agent, or write another policy beside it.`
+        : `${name} holds workloads to the preset of their rule, and only their end removes it: delete these peers and change the rule, or write another policy beside it.`;
     throw new MeshError('conflict', detail);
   }
 }

@@ -37,7 +37,7 @@ const metadataSchema = z.strictObject({
 
 const apiVersion = z.literal(API_VERSION, { error: `apiVersion is ${API_VERSION}` });
 const kind = z.enum(['MeshPolicy', 'MeshNetwork', 'MeshPeer'], {
-  error: 'kind is MeshPolicy, MeshNetwork, MeshPeer or AgentIdentity',
+  error: 'kind is MeshPolicy, MeshNetwork, MeshPeer, AgentIdentity or WorkloadRule',
 });
 
 const fields = { apiVersion, metadata: metadataSchema, status: z.unknown().optional() };

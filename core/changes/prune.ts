@@ -6,7 +6,7 @@ import type { NetworkChange } from './changes.ts';
 
 /**
  * Deletes what is there of some kinds and is not among the changes, so that the documents behind them say all there is. The
- * default network stays, and what files do not hold.
+ * default network stays, and what files do not hold. Rules for workloads are no change of the network.
  *
  * @param by who asks
  */
@@ -17,6 +17,7 @@ export function pruning(
   { by, now }: { readonly by: string | undefined; readonly now: number },
 ): NetworkChange[] {
   return kinds.flatMap((resource) => {
+    if (resource === 'WorkloadRule') return [];
     const records: ReadonlyMap<string, FileRecord> = resource === 'MeshPolicy' ? state.policies : state.networks;
     const named = changes.flatMap((change) =>
       change.resource === resource ? [lookUp(records, change.name)?.name] : [],

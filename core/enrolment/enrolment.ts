@@ -1,7 +1,8 @@
 import type { Op } from '../base/ports.ts';
+import type { RecordDraft } from '../base/record.ts';
 import { formatInstant, parseInstant } from '../base/time.ts';
 import { lookUpById } from '../model/find.ts';
-import { RESERVED_LABEL_PREFIX } from '../model/presets.ts';
+import { RESERVED_LABEL_PREFIX, type WorkloadPreset, workloadLabels, workloadPolicies } from '../model/presets.ts';
 import { DEFAULT_NETWORK } from '../model/resources.ts';
 import { expiredToken, type TokenRecord } from '../model/token-record.ts';
 import { isLive } from '../state/agent-tree.ts';
@@ -28,20 +29,35 @@ export interface Enrolment {
  *
  * @throws MeshError `unauthenticated` when the agent has ended
  */
-export function joinEnrolment(state: NetworkState, { spec }: TokenRecord, now: number): Enrolment {
+export function joinEnrolment(state: NetworkState, token: TokenRecord, now: number): Enrolment {
+  const { spec } = token;
   const own = Object.entries(spec.labels).filter(([key]) => !key.startsWith(RESERVED_LABEL_PREFIX));
   const ends = spec.deviceTtlMs === undefined ? undefined : formatInstant(now + spec.deviceTtlMs);
+  const preset = presetOf(token);
   const enrolment = {
-    labels: Object.fromEntries(own),
+    labels: { ...Object.fromEntries(own), ...(preset && workloadLabels(preset)) },
     network: spec.network ?? DEFAULT_NETWORK,
     ...(ends !== undefined && { expiresAt: ends }),
   };
-  if (spec.issuedBy === undefined) return { ...enrolment, ops: [] };
+  const ops = preset ? workloadPolicies(preset).map((policy) => thereOrMade(state, policy)) : [];
+  if (spec.issuedBy === undefined) return { ...enrolment, ops };
   const agent = lookUpById(state.agents, spec.issuedBy);
   if (!agent || !isLive(agent, now)) throw expiredToken();
   // The end of the agent at the same moment wins.
   const check: Op = { op: 'check', key: { kind: 'AgentIdentity', name: agent.name }, revision: agent.revision };
   const { expiresAt } = agent.spec;
   const isEarlier = ends !== undefined && parseInstant(ends) < parseInstant(expiresAt);
-  return { ...enrolment, delegatedBy: agent.name, expiresAt: isEarlier ? ends : expiresAt, ops: [check] };
+  return { ...enrolment, delegatedBy: agent.name, expiresAt: isEarlier ? ends : expiresAt, ops: [check, ...ops] };
+}
+
+function presetOf({ uid, spec }: TokenRecord): WorkloadPreset | undefined {
+  const { preset, egress = [], name } = spec;
+  return preset && { rule: uid, name, preset, egress };
+}
+
+/** A policy that goes at the same moment, with the last workload before, is made anew. */
+function thereOrMade({ policies }: NetworkState, record: RecordDraft<'MeshPolicy'>): Op {
+  const held = policies.get(record.name);
+  if (!held) return { op: 'create', record };
+  return { op: 'check', key: { kind: 'MeshPolicy', name: held.name }, revision: held.revision };
 }

@@ -3,15 +3,17 @@ import { invalidInput } from '../base/errors.ts';
 import { memoize } from '../base/memoize.ts';
 import { API_VERSION } from '../base/record.ts';
 import { schemaNames } from '../base/schema-names.ts';
-import { exclusionReason, FILE_KINDS, type FileRecord, withoutReserved } from '../model/file-records.ts';
+import { exclusionReason, FILE_KINDS, type FileKind, type FileRecord, withoutReserved } from '../model/file-records.ts';
 import { lookUpById } from '../model/find.ts';
 import { networkSpecSchema } from '../model/network-spec.ts';
 import { gonePeers } from '../model/peer-lists.ts';
 import { storedPolicySpec } from '../model/policy.ts';
 import type { PeerRecord } from '../model/resources.ts';
+import type { TokenRecord } from '../model/token-record.ts';
 import { FIELD_OF_KIND, type NetworkState } from '../state/state.ts';
 import { documentSchema } from '../views/custom-resource.ts';
 import { editablePolicy } from '../views/policy-view.ts';
+import { ruleDocument, ruleDocumentSchema } from '../views/workload-rule.ts';
 
 /** A resource as a file holds it: what people decide of it. Of a peer also what tells whether it is the same device. */
 export const fileResourceSchema = z.discriminatedUnion('kind', [
@@ -28,6 +30,7 @@ export const fileResourceSchema = z.discriminatedUnion('kind', [
     },
   ).register(schemaNames, { name: 'FilePeer' }),
   documentSchema('MeshPolicy', {}, { spec: storedPolicySpec }).register(schemaNames, { name: 'FilePolicy' }),
+  ruleDocumentSchema.register(schemaNames, { name: 'FileWorkloadRule' }),
 ]);
 export type FileResource = z.output<typeof fileResourceSchema>;
 
@@ -54,6 +57,7 @@ const NAMES_SHOWN = 20;
  * A page of the resources of a state as files hold them, by kind and name, up to so many characters of JSON but one at least.
  *
  * @param by who asks
+ * @param rules for workloads, by name; none for who may not see them, and in the past, which keeps none
  * @throws MeshError `invalid_input` for a cursor that is none
  */
 export function exportPage(
@@ -63,11 +67,13 @@ export function exportPage(
     at,
     after,
     maxCharacters,
+    rules = NO_RULES,
   }: {
     readonly by: string | undefined;
     readonly at: number;
     readonly after: string | undefined;
     readonly maxCharacters: number;
+    readonly rules?: Rules | undefined;
   },
 ): ExportPage {
   const from = after === undefined ? undefined : positionOf(after);
@@ -76,7 +82,7 @@ export function exportPage(
   let left = maxCharacters;
   let last = '';
   for (const kind of FILE_KINDS.slice(from ? FILE_KINDS.indexOf(from.kind) : 0)) {
-    for (const record of sorted(state[FIELD_OF_KIND[kind]] as ReadonlyMap<string, FileRecord>)) {
+    for (const record of sorted(recordsOf(kind, state, rules))) {
       if (from?.kind === kind && record.name <= from.name) continue;
       if (exclusionReason(record, by, at) !== undefined) continue;
       const resource = fileResource(record, carried);
@@ -89,15 +95,22 @@ export function exportPage(
   return { resources, ...first() };
 
   function first() {
-    return from ? {} : { leftOut: omissionOf(state, by, at, carried) };
+    return from ? {} : { leftOut: omissionOf(state, rules, { by, at, carried }) };
   }
+}
+
+type Rules = ReadonlyMap<string, TokenRecord>;
+const NO_RULES: Rules = new Map();
+
+function recordsOf(kind: FileKind, state: NetworkState, rules: Rules): ReadonlyMap<string, FileRecord> {
+  return kind === 'WorkloadRule' ? rules : state[FIELD_OF_KIND[kind]];
 }
 
 const sorted = memoize((records: ReadonlyMap<string, FileRecord>) =>
   [...records.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
 );
 
-function positionOf(cursor: string): { readonly kind: (typeof FILE_KINDS)[number]; readonly name: string } {
+function positionOf(cursor: string): { readonly kind: FileKind; readonly name: string } {
   const at = cursor.indexOf('.');
   const kind = FILE_KINDS.find((one) => one === cursor.slice(0, at));
   if (kind) return { kind, name: cursor.slice(at + 1) };
@@ -107,6 +120,7 @@ function positionOf(cursor: string): { readonly kind: (typeof FILE_KINDS)[number
 
 /** @param carried the peers that files hold: others keep their ids in the lists of policies, and mean nobody elsewhere */
 export function fileResource(record: FileRecord, carried: ReadonlyMap<string, PeerRecord>): FileResource {
+  if (record.kind === 'Token') return ruleDocument(record, carried);
   const { kind, name, labels, annotations } = record;
   const metadata = { name, ...nonEmptyMap('labels', labels), ...nonEmptyMap('annotations', annotations) };
   const head = { apiVersion: API_VERSION, metadata } as const;
@@ -122,12 +136,13 @@ function nonEmptyMap(field: 'labels' | 'annotations', map: Readonly<Record<strin
   return own.length > 0 ? { [field]: Object.fromEntries(own) } : {};
 }
 
-function omissionOf(
-  state: NetworkState,
-  by: string | undefined,
-  at: number,
-  carried: ReadonlyMap<string, PeerRecord>,
-): Omission[] {
+interface ExportView {
+  readonly by: string | undefined;
+  readonly at: number;
+  readonly carried: ReadonlyMap<string, PeerRecord>;
+}
+
+function omissionOf(state: NetworkState, rules: Rules, { by, at, carried }: ExportView): Omission[] {
   const rows = new Map<string, { kind: string; why: string; count: number; names: string[] }>();
   const add = (kind: string, name: string, why: string) => {
     const row = rows.get(`${kind} ${why}`) ?? { kind, why, count: 0, names: [] };
@@ -136,9 +151,9 @@ function omissionOf(
     if (row.names.length < NAMES_SHOWN) row.names.push(name);
   };
   for (const kind of FILE_KINDS) {
-    for (const record of sorted(state[FIELD_OF_KIND[kind]] as ReadonlyMap<string, FileRecord>)) {
+    for (const record of sorted(recordsOf(kind, state, rules))) {
       const why = exclusionReason(record, by, at);
-      if (why !== undefined) add(kind, record.name, why);
+      if (why !== undefined) add(kind, record.kind === 'Token' ? record.spec.name : record.name, why);
       else if (record.kind === 'MeshPolicy' && listsOthers(record.spec, state, carried)) add(kind, record.name, LISTS);
     }
   }

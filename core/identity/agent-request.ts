@@ -6,7 +6,8 @@ import { peerNameFault } from '../model/peer-name.ts';
 import { egressRuleSchema } from '../model/policy.ts';
 import { PRESETS } from '../model/resources.ts';
 import { ruleList } from '../model/rule-list.ts';
-import { DEFAULT_JOIN_USES, MAX_JOIN_USES } from './join-tokens.ts';
+import { MAX_JOIN_USES } from '../model/workload-rule.ts';
+import { DEFAULT_JOIN_USES } from './join-tokens.ts';
 
 /** Scopes that an agent's maker needs in every operation: a person for a root agent, a parent for its sub-agent. */
 export const MAKES_ROOT_AGENTS = 'agents:write' satisfies Scope;

@@ -9,7 +9,6 @@ import type { Scope } from '../base/scope.ts';
 import { formatInstant } from '../base/time.ts';
 import { writtenRecord } from '../base/written-record.ts';
 import { lookUp, lookUpById, notFoundAmong } from '../model/find.ts';
-import { peerIdsOf, unknownPeersAt, withPeerIds } from '../model/peer-lists.ts';
 import type { EgressRule } from '../model/policy.ts';
 import {
   type AgentClient,
@@ -27,7 +26,8 @@ import type { NetworkServices } from '../state/services.ts';
 import { DEFAULT_AGENT_SCOPES } from './agent-request.ts';
 import { type DelegateRequest, narrowed, parseTtl } from './delegation.ts';
 import { grantLimit, requireWithinLimit } from './grant-limit.ts';
-import { requireGrantable, requireMayName } from './grants.ts';
+import { requireGrantable } from './grants.ts';
+import { storedRules } from './stored-rules.ts';
 
 /** Labels and annotations of its record, where they are given. */
 interface AgentMeta {
@@ -228,12 +228,6 @@ export async function ownAgent(context: AgentCall, id: string): Promise<AgentRec
   const agent = await findAgent(context, id === 'self' ? caller.id : id).catch(() => undefined);
   if (agent && agent.uid === caller.id) return agent;
   throw new MeshError('forbidden', `${id} is not your agent: you delegate as ${caller.name} only.`);
-}
-
-async function storedRules({ services, workspace, caller }: AgentCall, rules: readonly EgressRule[], at: string) {
-  if (unknownPeersAt(rules, peerIdsOf(new Map()), at).length > 0) requireMayName(caller, workspace, 'peers');
-  const { peers } = await services.states.current(workspace);
-  return withPeerIds(rules, peerIdsOf(peers), at);
 }
 
 /** An ended identity gives its name free; a living one keeps it. */

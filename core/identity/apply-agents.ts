@@ -1,7 +1,6 @@
-import { type FieldError, invalidInput, MeshError } from '../base/errors.ts';
+import { invalidInput, MeshError } from '../base/errors.ts';
 import type { Op } from '../base/ports.ts';
 import { foldName } from '../base/record.ts';
-import type { Scope } from '../base/scope.ts';
 import { lookUp } from '../model/find.ts';
 import { peerIdsOf, withPeerIds } from '../model/peer-lists.ts';
 import { type AgentRecord, normalizeName } from '../model/resources.ts';
@@ -9,6 +8,8 @@ import { isLive } from '../state/agent-tree.ts';
 import { type AgentManifest, isAsWritten } from './agent-manifest.ts';
 import { DELEGATES, MAKES_ROOT_AGENTS } from './agent-request.ts';
 import { type AgentCall, type NewAgent, newRootAgent, newSubAgent, ownAgent } from './agents.ts';
+import { requireScope } from './grants.ts';
+import { withDocument } from './with-document.ts';
 
 /** The result of one document. Only the answer that makes a token shows it. */
 export type AgentResult =
@@ -40,14 +41,16 @@ export async function applyAgents(
   const applied: AgentResult[] = [];
   for (const [index, manifest] of manifests.entries()) {
     const { metadata } = manifest;
-    await withDocument(`${at(index)}/spec`, metadata.name, () => requireVisible(context, manifest));
+    await withDocument(`${at(index)}/spec`, `AgentIdentity ${metadata.name}`, () => requireVisible(context, manifest));
     const stored = lookUp(agents, normalizeName(metadata.name));
     const spec = withPeerIds(manifest.spec, peerIdsOf(peers), `${at(index)}/spec`);
     if (isThere(stored, manifest, spec, services.clock.now())) {
       applied.push({ name: stored.name, result: 'unchanged' });
       continue;
     }
-    const made = await withDocument(`${at(index)}/spec`, metadata.name, () => newAgent(context, manifest));
+    const made = await withDocument(`${at(index)}/spec`, `AgentIdentity ${metadata.name}`, () =>
+      newAgent(context, manifest),
+    );
     ops.push(...made.ops);
     const { name, token, expiresAt } = made;
     const shown = 'parentRef' in manifest.spec ? { enrollmentToken: token } : { token };
@@ -95,28 +98,6 @@ function newAgent(context: AgentCall, { metadata, spec }: AgentManifest): Promis
   }
   if (context.caller.kind === 'user') requireScope(context, MAKES_ROOT_AGENTS);
   return newRootAgent(context, { name, labels, annotations, ...spec });
-}
-
-function requireScope({ caller, workspace }: AgentCall, scope: Scope): void {
-  if (caller.scopesIn(workspace).has(scope)) return;
-  throw new MeshError('forbidden', `This needs the scope ${scope}, which you do not hold here.`, { scope });
-}
-
-/** Names the document in what the makers of agents refuse, whose pointers are those of their own fields. */
-async function withDocument<T>(at: string, name: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof MeshError)) throw error;
-    const errors = (error.details['errors'] ?? []) as readonly FieldError[];
-    const details = errors.map((error) => ({ ...error, pointer: at + error.pointer }));
-    throw new MeshError(
-      error.code,
-      `AgentIdentity ${name}: ${error.message}`,
-      { ...error.details, ...(details.length > 0 && { errors: details }) },
-      { cause: error },
-    );
-  }
 }
 
 function refuseDoubles(manifests: readonly AgentManifest[], at: (index: number) => string): void {

@@ -10,11 +10,15 @@ import { pruning } from '../changes/prune.ts';
 import { readYaml } from '../changes/resource-input.ts';
 import { unknownNamesFinder } from '../changes/unknown-names.ts';
 import type { PrunedKind } from '../model/file-records.ts';
+import { normalizeName } from '../model/resources.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import type { NetworkServices } from '../state/services.ts';
+import type { NetworkState } from '../state/state.ts';
 import { type AgentManifest, readAgentManifest } from './agent-manifest.ts';
+import type { RulesAsked } from './apply-rules.ts';
+import { type RuleManifest, readRuleManifest } from './rule-manifest.ts';
 
-/** The requested changes and agents, each with the index of its document in the request. */
+/** The requested changes, agents and rules for workloads, each with the index of its document in the request. */
 export interface DocumentChanges {
   readonly documents: readonly unknown[];
   readonly changes: readonly NetworkChange[];
@@ -22,6 +26,8 @@ export interface DocumentChanges {
   readonly changePlaces: readonly number[];
   readonly agents: readonly AgentManifest[];
   readonly agentPlaces: readonly number[];
+  readonly rules: RulesAsked;
+  readonly rulePlaces: readonly number[];
   /** Policies whose time is over: where documents say all there is, these say nothing. */
   readonly ended: readonly { readonly name: string; readonly place: number }[];
 }
@@ -34,7 +40,7 @@ export interface ApplyRequest {
 }
 
 /**
- * The changes and the agents of a request to apply: YAML text with any number of documents, or the objects themselves. A
+ * The changes, agents and rules of a request to apply: YAML text with any number of documents, or the objects themselves. A
  * `List` is taken apart, as kubectl writes one.
  *
  * @throws MeshError `invalid_input` that names each wrong field of every document.
@@ -55,8 +61,10 @@ export async function documentChanges(
   const { namespace } = (await workspaceById(services, workspace)).spec;
   const changes: NetworkChange[] = [];
   const agents: AgentManifest[] = [];
+  const manifests: RuleManifest[] = [];
   const changePlaces: number[] = [];
   const agentPlaces: number[] = [];
+  const rulePlaces: number[] = [];
   const ended: { name: string; place: number }[] = [];
   const errors: FieldError[] = [];
   const now = services.clock.now();
@@ -66,9 +74,7 @@ export async function documentChanges(
   const unknownNames = mayList ? unknownNamesFinder(state, all) : () => [];
   for (const [place, document] of all.entries()) {
     if (errors.length >= MAX_FIELD_ERRORS) break;
-    const read = isAgent(document)
-      ? readAgentManifest(document, namespace)
-      : readChange(document, state, namespace, saysAll);
+    const read = readDocument(document, state, namespace, saysAll);
     const faults = [...(Array.isArray(read) ? read : []), ...unknownNames(document)];
     errors.push(...faults.map((fault) => ({ ...fault, pointer: `/documents/${place}${fault.pointer}` })));
     if (Array.isArray(read)) continue;
@@ -77,6 +83,9 @@ export async function documentChanges(
     } else if ('resource' in read) {
       changes.push(read);
       changePlaces.push(place);
+    } else if (read.kind === 'WorkloadRule') {
+      manifests.push(read);
+      rulePlaces.push(place);
     } else {
       agents.push(read);
       agentPlaces.push(place);
@@ -84,7 +93,29 @@ export async function documentChanges(
   }
   if (errors.length > 0) throw invalidInput(withDocuments(errors.slice(0, MAX_FIELD_ERRORS), all));
   if (prune) changes.push(...pruning(prune, changes, state, { by: caller.id, now }));
-  return { documents: all, changes, changePlaces, agents, agentPlaces, ended };
+  const made = new Set(
+    changes.flatMap((one) =>
+      one.action === 'create' && one.resource === 'MeshNetwork' ? [normalizeName(one.name)] : [],
+    ),
+  );
+  const rules = { manifests, isPruning: prune?.includes('WorkloadRule') === true, saysAll, made };
+  return { documents: all, changes, changePlaces, agents, agentPlaces, rules, rulePlaces, ended };
+}
+
+function readDocument(
+  document: unknown,
+  state: NetworkState,
+  namespace: string,
+  saysAll: boolean,
+): NetworkChange | AgentManifest | RuleManifest | FieldError[] {
+  switch (kindOf(document)) {
+    case 'AgentIdentity':
+      return readAgentManifest(document, namespace);
+    case 'WorkloadRule':
+      return readRuleManifest(document, namespace);
+    default:
+      return readChange(document, state, namespace, saysAll);
+  }
 }
 
 const AT_DOCUMENT = /^\/documents\/(\d+)/;
@@ -121,6 +152,6 @@ function itemsOf(document: unknown): unknown[] {
   return kind === 'List' && Array.isArray(items) ? items : [document];
 }
 
-function isAgent(document: unknown): boolean {
-  return typeof document === 'object' && document !== null && 'kind' in document && document.kind === 'AgentIdentity';
+function kindOf(document: unknown): unknown {
+  return typeof document === 'object' && document !== null && 'kind' in document ? document.kind : undefined;
 }

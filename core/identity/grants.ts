@@ -1,5 +1,6 @@
 import type { Caller } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
+import type { CallContext } from '../base/operation.ts';
 import { NEVER_DELEGATED, PERSON_ONLY_SCOPES, ROLE_SCOPES, type Role, SCOPES, type Scope } from '../base/scope.ts';
 
 const KNOWN: ReadonlySet<string> = new Set(SCOPES);
@@ -34,6 +35,12 @@ export function requireMayName(caller: Caller, workspace: string, what: string):
   if (caller.scopesIn(workspace).has('network:read')) return;
   const detail = `Naming ${what} needs the scope network:read: what is refused tells what is there.`;
   throw new MeshError('forbidden', detail, { scope: 'network:read' });
+}
+
+/** @throws MeshError `forbidden` */
+export function requireScope({ caller, workspace }: Pick<CallContext<object>, 'caller' | 'workspace'>, scope: Scope) {
+  if (caller.scopesIn(workspace).has(scope)) return;
+  throw new MeshError('forbidden', `This needs the scope ${scope}, which you do not hold here.`, { scope });
 }
 
 export function isScope(name: string): name is Scope {

@@ -2,27 +2,33 @@ import { commitContext } from '../base/commit-context.ts';
 import { parseDuration, roughDuration } from '../base/duration.ts';
 import { invalidInput, MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
+import type { RecordDraft } from '../base/record.ts';
 import { parseInstant } from '../base/time.ts';
 import { writtenRecord } from '../base/written-record.ts';
 import { lookUpById } from '../model/find.ts';
+import type { EgressRule } from '../model/policy.ts';
 import { RESERVED_LABEL_PREFIX } from '../model/presets.ts';
-import { type AgentRecord, DEFAULT_NETWORK } from '../model/resources.ts';
-import { controlKeyFingerprint, newToken } from '../model/token.ts';
-import { type TokenRecord, tokenDraft, unknownToken } from '../model/token-record.ts';
+import {
+  type AgentRecord,
+  DEFAULT_NETWORK,
+  NEW_NAME_PATTERN,
+  normalizeName,
+  type PolicyPreset,
+} from '../model/resources.ts';
+import { newToken, ruleToken } from '../model/token.ts';
+import { ruleTokenName, type TokenRecord, type TokenSpec, tokenDraft, unknownToken } from '../model/token-record.ts';
 import type { WorkloadIdentity } from '../model/workload-identity.ts';
+import { MAX_JOIN_USES } from '../model/workload-rule.ts';
 import type { NetworkServices, StoreCall } from '../state/services.ts';
 import { grantLimit, requireWithinLimit } from './grant-limit.ts';
 import { requireMayName } from './grants.ts';
+import { storedRules } from './stored-rules.ts';
 
 const DEFAULT_JOIN_MS = 168 * 3_600_000;
 const MAX_JOIN_MS = 365 * 86_400_000;
 export const DEFAULT_JOIN_USES = 5;
-export const MAX_JOIN_USES = 10_000;
 
-export interface NewJoinToken {
-  readonly name: string;
-  /** Duration text; empty for the default. */
-  readonly expiry: string;
+export interface JoinGrants {
   /** The usual number when left out, or as many as the agent that asks may. */
   readonly usageLimit?: number | undefined;
   readonly labels: Readonly<Record<string, string>>;
@@ -36,27 +42,130 @@ export interface NewJoinToken {
   readonly deviceTtl?: string | undefined;
   /** Its devices need no approval; for workloads alone. */
   readonly admits?: boolean | undefined;
+  /** What its devices are held to; for workloads alone. */
+  readonly preset?: PolicyPreset | undefined;
+  readonly egress?: readonly EgressRule[] | undefined;
 }
 
-/** Makes a join token. The answer is the only place where the token itself is ever seen. */
+export interface NewJoinToken extends JoinGrants {
+  readonly name: string;
+  /** Duration text; empty for the default. */
+  readonly expiry: string;
+}
+
+export type JoinTokenCall = CallContext<Pick<NetworkServices, 'store' | 'clock' | 'keys' | 'states' | 'settings'>>;
+
+/**
+ * Makes a join token. The answer is the only place where the token itself is ever seen, but for one that asks for an identity:
+ * that is a rule for workloads, and no secret.
+ *
+ * @throws MeshError `conflict` where a rule has the name
+ */
 export async function generateJoinToken(
-  wanted: NewJoinToken,
-  context: CallContext<Pick<NetworkServices, 'store' | 'clock' | 'keys' | 'states'>>,
+  { name, expiry, ...grants }: NewJoinToken,
+  context: JoinTokenCall,
 ): Promise<{ readonly token: string; readonly record: TokenRecord }> {
+  const { services, workspace } = context;
+  const { keys, store } = services;
+  const granted = await grantedSpec(grants, context);
+  const spec = await joinTokenSpec(grants, granted, context, ({ now, latest, agentEnd = Number.POSITIVE_INFINITY }) => {
+    const longest = Math.min(MAX_JOIN_MS, agentEnd - now);
+    return now + lifetimeOf(expiry, Math.min(DEFAULT_JOIN_MS, latest - now), longest);
+  });
+  const isRule = grants.identity !== undefined;
+  const ruleName = isRule ? await freeRuleName(context, name) : name;
+  const token = isRule ? ruleToken(workspace, ruleName, keys.controlKeyId) : newToken('join', keys.controlKeyId);
+  const draft = isRule ? ruleDraft(token, { ...spec, name: ruleName }) : tokenDraft(token, { ...spec, name });
+  const commit = commitContext(context, `made join token ${name}`);
+  const done = await store.commit(workspace, [{ op: 'create', record: draft }], commit);
+  return { token, record: writtenRecord(done, draft) };
+}
+
+/** The record of a fresh rule for workloads. */
+export function ruleDraft(token: string, spec: Omit<TokenSpec, 'usedCount'>): RecordDraft<'Token'> {
+  return { ...tokenDraft(token, spec), name: ruleTokenName(spec.name) };
+}
+
+async function freeRuleName({ services, workspace }: JoinTokenCall, name: string): Promise<string> {
+  const normal = normalizeName(name);
+  if (!NEW_NAME_PATTERN.test(normal)) {
+    const detail = 'A join token for workloads is a rule, whose name is 1 to 63 letters, digits, ".", "_" or "-".';
+    throw invalidInput([{ pointer: '/name', detail }], detail);
+  }
+  if (await services.store.get(workspace, { kind: 'Token', name: ruleTokenName(normal) })) {
+    throw new MeshError(
+      'conflict',
+      `There is a rule ${normal} for workloads: choose another name, revoke that one, or apply a document of the kind WorkloadRule to change it.`,
+    );
+  }
+  return normal;
+}
+
+/** When a token may end, ms. */
+interface TokenBounds {
+  readonly now: number;
+  /** With its maker; infinite where that is a person. */
+  readonly latest: number;
+  /** Where an agent makes it. */
+  readonly agentEnd?: number;
+}
+
+/**
+ * Returns what a join token of this caller holds, but for its name.
+ *
+ * @param endOf returns when it ends, ms; undefined for never
+ * @throws MeshError as `generate_join_token`
+ */
+export async function joinTokenSpec(
+  wanted: JoinGrants,
+  granted: GrantedSpec,
+  context: JoinTokenCall,
+  endOf: (bounds: TokenBounds) => number | undefined,
+): Promise<Omit<TokenSpec, 'name' | 'usedCount'>> {
   const { services, workspace, caller } = context;
-  const { name, expiry, usageLimit: asked, labels, network = DEFAULT_NETWORK, deviceLabels, identity } = wanted;
-  const isEphemeral = wanted.ephemeral === true || identity !== undefined;
+  const { usageLimit: asked, identity, admits } = wanted;
   const issuer = await issuerOf(context, asked);
   const usual = identity === undefined ? DEFAULT_JOIN_USES : MAX_JOIN_USES;
   const usageLimit = asked ?? Math.min(usual, issuer ? (issuer.spec.tokenUses ?? DEFAULT_JOIN_USES) : usual);
-  const isAdmitting = wanted.admits === true;
-  if (isAdmitting) requireMayAdmit(context, wanted);
+  if (admits === true) requireMayAdmit(context, wanted);
   const now = services.clock.now();
   const limit = await grantLimit(services, workspace, caller);
-  const ends = issuer ? parseInstant(issuer.spec.expiresAt) : (limit ?? Number.POSITIVE_INFINITY);
-  const longest = issuer ? Math.min(MAX_JOIN_MS, ends - now) : MAX_JOIN_MS;
-  const expiresAt = now + lifetimeOf(expiry, Math.min(DEFAULT_JOIN_MS, ends - now), longest);
-  requireWithinLimit(expiresAt, limit, now);
+  const agentEnd = issuer && parseInstant(issuer.spec.expiresAt);
+  const latest = agentEnd ?? limit ?? Number.POSITIVE_INFINITY;
+  const expiresAt = endOf({ now, latest, ...(agentEnd !== undefined && { agentEnd }) });
+  requireWithinLimit(expiresAt ?? Number.POSITIVE_INFINITY, limit, now);
+  return {
+    kind: 'join',
+    owner: '',
+    ...(expiresAt !== undefined && { expiresAt }),
+    usageLimit,
+    createdBy: caller.subject,
+    ...granted,
+    ...(issuer && { issuedBy: issuer.uid }),
+  };
+}
+
+type GrantedSpec = Pick<
+  TokenSpec,
+  'labels' | 'network' | 'deviceLabels' | 'ephemeral' | 'identity' | 'deviceTtlMs' | 'admits' | 'preset' | 'egress'
+>;
+
+/**
+ * Returns what the devices of a join token get, whoever makes it.
+ *
+ * @param made networks that are made together with it
+ * @throws MeshError `invalid_input`, and `forbidden` for who names networks or peers and may not read them
+ */
+export async function grantedSpec(
+  wanted: JoinGrants,
+  context: JoinTokenCall,
+  made: ReadonlySet<string> = new Set(),
+): Promise<GrantedSpec> {
+  const { services, workspace, caller } = context;
+  const { labels, network = DEFAULT_NETWORK, deviceLabels, identity, preset, egress = [], deviceTtl } = wanted;
+  const isEphemeral = wanted.ephemeral === true || identity !== undefined;
+  requirePresetOfWorkloads(wanted);
+  if (identity) requireCluster(services, identity);
   const reserved = Object.keys(labels).find((key) => key.startsWith(RESERVED_LABEL_PREFIX));
   if (reserved !== undefined) {
     const detail = `Labels that begin with ${RESERVED_LABEL_PREFIX} are set by the control plane alone.`;
@@ -64,33 +173,23 @@ export async function generateJoinToken(
   }
   if (network !== DEFAULT_NETWORK) requireMayName(caller, workspace, 'a network');
   const known = await services.store.get(workspace, { kind: 'MeshNetwork', name: network });
-  if (!known) {
+  if (!known && !made.has(network)) {
     const detail = `There is no network ${network} in this workspace.`;
     throw invalidInput([{ pointer: '/network', detail }], detail);
   }
-  const token = newToken('join', controlKeyFingerprint(services.keys.controlKey));
-  const createdBy = caller.subject;
-  const draft = tokenDraft(token, {
-    kind: 'join',
-    name,
-    owner: '',
-    expiresAt,
-    usageLimit,
-    createdBy,
+  return {
     labels,
-    network: known.name,
+    network: known?.name ?? network,
     ...(deviceLabels !== undefined && deviceLabels.length > 0 && { deviceLabels }),
     ...(isEphemeral && { ephemeral: true as const }),
     ...(identity && { identity }),
-    ...(wanted.deviceTtl !== undefined && {
-      deviceTtlMs: lifetimeOf(wanted.deviceTtl, DEFAULT_JOIN_MS, MAX_JOIN_MS, 'deviceTtl'),
+    ...(deviceTtl !== undefined && {
+      deviceTtlMs: lifetimeOf(deviceTtl, DEFAULT_JOIN_MS, MAX_JOIN_MS, 'deviceTtl'),
     }),
-    ...(isAdmitting && { admits: true as const }),
-    ...(issuer && { issuedBy: issuer.uid }),
-  });
-  const commit = commitContext(context, `made join token ${name}`);
-  const done = await services.store.commit(workspace, [{ op: 'create', record: draft }], commit);
-  return { token, record: writtenRecord(done, draft) };
+    ...(wanted.admits === true && { admits: true as const }),
+    ...(preset && { preset }),
+    ...(egress.length > 0 && { egress: await storedRules(context, egress, '/egress') }),
+  };
 }
 
 /**
@@ -114,8 +213,28 @@ async function issuerOf(
   );
 }
 
+/** @throws MeshError `invalid_input` for a preset of devices of people, and for an egress that no preset gives */
+function requirePresetOfWorkloads({ identity, preset, egress = [] }: JoinGrants): void {
+  if (preset !== undefined && identity === undefined) {
+    const detail = 'Only workloads that prove an identity are held to a preset: give identity too.';
+    throw invalidInput([{ pointer: '/preset', detail }], detail);
+  }
+  if (egress.length === 0 || preset === 'sandboxed') return;
+  const detail = 'egress is what the preset sandboxed gives: give preset too, or write a policy.';
+  throw invalidInput([{ pointer: '/egress', detail }], detail);
+}
+
+/** @throws MeshError `invalid_input` for a cluster that the installation does not know */
+function requireCluster({ settings }: JoinTokenCall['services'], { tokenReview }: WorkloadIdentity): void {
+  const known = settings.clusters ?? [];
+  if (tokenReview === undefined || known.includes(tokenReview)) return;
+  const there = known.length === 0 ? 'it names none' : `it names ${known.join(', ')}`;
+  const detail = `There is no cluster ${tokenReview} in app.kubernetes of config.yaml: ${there}. Add it there, or give identity.keys.`;
+  throw invalidInput([{ pointer: '/identity/tokenReview', detail }], detail);
+}
+
 /** @throws MeshError `invalid_input` for devices of people, `forbidden` for who may not let devices in */
-function requireMayAdmit({ caller, workspace }: CallContext<object>, { identity }: NewJoinToken): void {
+function requireMayAdmit({ caller, workspace }: CallContext<object>, { identity }: JoinGrants): void {
   if (identity === undefined) {
     const detail = 'Only workloads that prove an identity are let in without an approval: give identity too.';
     throw invalidInput([{ pointer: '/admits', detail }], detail);

@@ -2,7 +2,7 @@ import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
 import { draftOf, type StoredRecord } from '../base/record.ts';
 import { hasEnded } from '../base/time.ts';
-import { isSpent, type TokenRecord, usedTokenName } from '../model/token-record.ts';
+import { isSpent, isWorkloadRule, type TokenRecord, usedTokenName } from '../model/token-record.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { accountById, findAccount } from './accounts.ts';
 import { isSameEpoch } from './oauth-grants.ts';
@@ -46,17 +46,22 @@ export async function removeSpentTokens(services: Pick<NetworkServices, 'store' 
       if (hasEnded(spec, now)) return true;
       if (spec.kind === 'api') return byUid.get(spec.owner)?.spec.epoch !== spec.epoch;
       if (spec.oauth) return !isSameEpoch(spec.oauth, byUid.get(spec.oauth.account));
-      // A used-up delegate token goes with its identity, which ends by the second.
-      return spec.kind === 'join' && isSpent(spec) && (spec.spentAt ?? 0) + USED_UP_NOTICE_MS <= now;
+      return false;
     });
-    removed += await remove(services, ended);
-    const gone = new Set(ended);
+    const spent = tokens.filter((token) => isUsedUp(token) && !ended.includes(token));
+    const old = spent.filter(({ spec }) => (spec.spentAt ?? 0) + USED_UP_NOTICE_MS <= now);
+    removed += await remove(services, [...ended, ...old]);
     removed += await unlist(
       services,
-      tokens.filter((token) => token.spec.kind === 'join' && isSpent(token.spec) && !gone.has(token)),
+      spent.filter((token) => !old.includes(token)),
     );
   }
   return removed;
+}
+
+/** A rule for workloads stays where its file says it, until that says more uses. A used-up delegate token goes with its identity. */
+function isUsedUp(token: TokenRecord): boolean {
+  return token.spec.kind === 'join' && isSpent(token.spec) && !isWorkloadRule(token);
 }
 
 /**

@@ -2,14 +2,17 @@ import { hasEnded } from '../base/time.ts';
 import { readsAsPeerId } from './peer-lists.ts';
 import { isOfAgent, isReserved } from './presets.ts';
 import type { NetworkRecord, PeerRecord, PolicyRecord } from './resources.ts';
+import type { TokenRecord } from './token-record.ts';
 import { WRITTEN_BY } from './written-by.ts';
 
-/** The kinds that files hold, in the order in which they are read: networks before who is in them and who names both. */
-export const FILE_KINDS = ['MeshNetwork', 'MeshPeer', 'MeshPolicy'] as const;
-export type FileRecord = NetworkRecord | PeerRecord | PolicyRecord;
+/** The kinds that files hold, in the order in which they are read: networks before who is in them and what names both. */
+export const FILE_KINDS = ['MeshNetwork', 'MeshPeer', 'MeshPolicy', 'WorkloadRule'] as const;
+export type FileKind = (typeof FILE_KINDS)[number];
+/** A rule for workloads is stored as a join token. */
+export type FileRecord = NetworkRecord | PeerRecord | PolicyRecord | TokenRecord;
 
 /** The kinds of which files may say that there is nothing else. Peers come by registering, and go by their own operations. */
-export const PRUNED_KINDS = ['MeshPolicy', 'MeshNetwork'] as const;
+export const PRUNED_KINDS = ['MeshPolicy', 'MeshNetwork', 'WorkloadRule'] as const;
 export type PrunedKind = (typeof PRUNED_KINDS)[number];
 
 /**
@@ -24,7 +27,7 @@ export function exclusionReason(record: FileRecord, by: string | undefined, now:
       return undefined;
     case 'MeshPolicy': {
       const author = record.annotations[WRITTEN_BY];
-      if (isOfAgent(record)) return 'it is the preset of an agent';
+      if (isOfAgent(record)) return 'it is the preset of an agent or of workloads';
       if (author !== undefined && author !== by) return 'an agent wrote it, and it ends with that agent';
       return hasEnded(record.spec, now) ? 'its time is over' : undefined;
     }
@@ -34,6 +37,9 @@ export function exclusionReason(record: FileRecord, by: string | undefined, now:
       if (readsAsPeerId(record.name)) return 'its name reads as an id: give it another';
       if (record.status.phase === 'revoked') return 'it is shut out';
       return record.status.phase === 'expired' || hasEnded(record.spec, now) ? 'its time is over' : undefined;
+    case 'Token':
+      if (record.spec.issuedBy !== undefined) return 'an agent made it, and it ends with that agent';
+      return hasEnded(record.spec, now) ? 'its time is over' : undefined;
     default:
       return record satisfies never;
   }

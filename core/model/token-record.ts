@@ -4,6 +4,8 @@ import type { Op } from '../base/ports.ts';
 import { draftOf, type NoStatus, type RecordDraft, type StoredRecord } from '../base/record.ts';
 import type { Scope } from '../base/scope.ts';
 import type { OAuthGrant } from './oauth.ts';
+import type { EgressRule } from './policy.ts';
+import type { PolicyPreset } from './resources.ts';
 import { type TokenKind, tokenKey } from './token.ts';
 import type { WorkloadIdentity } from './workload-identity.ts';
 
@@ -16,7 +18,7 @@ export interface TokenSpec {
   readonly owner: string;
   /** Scopes of an API token. An agent's scopes are in its AgentIdentity. */
   readonly scopes?: readonly Scope[];
-  /** Absent on a device token, which lives with its peer, and on the grant of an OAuth client, which lives with its agent. */
+  /** Absent on a device token, which lives with its peer, on the grant of an OAuth client, which lives with its agent, and on a rule without an end. */
   readonly expiresAt?: number;
   readonly usageLimit?: number;
   readonly usedCount: number;
@@ -39,6 +41,10 @@ export interface TokenSpec {
   readonly deviceTtlMs?: number;
   /** Set for a join token whose devices need no approval. */
   readonly admits?: true;
+  /** Preset to which the workloads are held that join with it. */
+  readonly preset?: PolicyPreset;
+  /** What workloads with the preset `sandboxed` may reach. */
+  readonly egress?: readonly EgressRule[];
   /** The uid of the agent that made a join token. */
   readonly issuedBy?: string;
   /** Uid of the API token that made or renewed this join token or root agent's token, which ends when that is revoked. */
@@ -72,6 +78,18 @@ export function tokenName(kind: TokenKind, id: string): string {
 /** The name of a join token that has no use left, outside the list of join tokens. */
 export function usedTokenName(id: string): string {
   return `used.${id}`;
+}
+
+const RULE_PREFIX = tokenName('join', 'rule.');
+
+/** The name of the join token that is the rule of some workloads: one for each name, among the join tokens. */
+export function ruleTokenName(name: string): string {
+  return `${RULE_PREFIX}${name}`;
+}
+
+/** Tells whether a join token is a rule for workloads, which documents make and change by its name. */
+export function isWorkloadRule({ name }: Pick<TokenRecord, 'name'>): boolean {
+  return name.startsWith(RULE_PREFIX);
 }
 
 /** The record of a fresh token, to be created in the commit that makes what it belongs to. */

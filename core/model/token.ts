@@ -37,6 +37,15 @@ export function newToken(kind: TokenKind, fingerprint?: string): string {
   return fingerprint === undefined ? `mesh-${kind}-${secret}` : `mesh-${kind}-${secret}-${fingerprint}`;
 }
 
+/**
+ * Returns the join token of a rule for workloads. It follows from the name of the rule, because it is no secret: a rule that is
+ * made anew has the same one, and whoever may read the rule can tell it again.
+ */
+export function ruleToken(workspace: string, rule: string, fingerprint: string): string {
+  const digest = createHash('sha256').update(JSON.stringify(['workload rule', workspace, rule.toLowerCase()]));
+  return `mesh-join-${digest.digest('base64url')}-${fingerprint}`;
+}
+
 /** The kind a text claims by its form, and the fingerprint it carries; undefined when it is no token. */
 export function parseToken(text: string): { readonly kind: TokenKind; readonly fingerprint?: string } | undefined {
   const match = FORM.exec(text);

@@ -5,6 +5,8 @@ import type { Kind } from '../base/record.ts';
 import { serialized } from '../base/serialize.ts';
 import { hasEnded, parseInstant } from '../base/time.ts';
 import { afterRenumbering } from '../changes/renumber.ts';
+import { WORKLOAD_LABEL } from '../model/presets.ts';
+import { readSetOn } from '../state/read-set.ts';
 import type { PeerServices } from '../state/services.ts';
 import { removeEphemeral } from './ephemeral.ts';
 import { removePeers } from './peers.ts';
@@ -44,6 +46,7 @@ export function networkJobs(services: PeerServices, leading = SOLE_LEADER): read
       return sweepWorkspace(led, workspace, since);
     }),
     over('remove ephemeral peers', mayGo, (led, workspace) => removeEphemeral(led, workspace, since)),
+    over('remove presets', hadPreset, removePresets),
     over('free addresses', isWritten('AddressRest'), freeAddresses),
     over('end renumberings', hasFormer, endRenumberings),
   ];
@@ -77,6 +80,24 @@ async function expirePolicies(services: PeerServices, workspace: string): Promis
     if (ended.length > ops.length) return now;
     return next([...policies.values()].map(({ spec }) => spec.expiresAt).map(instant), now);
   });
+}
+
+/** Deletes the presets of workloads of which none is left. One that joins at the same moment has the commit fail. */
+async function removePresets(services: PeerServices, workspace: string): Promise<undefined> {
+  const { store, states } = services;
+  await serialized(store, workspace, async () => {
+    const state = await states.current(workspace);
+    const presets = [...state.policies.values()].filter(({ labels }) => labels[WORKLOAD_LABEL] !== undefined);
+    if (presets.length === 0) return;
+    const held = new Set([...state.peers.values()].map(({ labels }) => labels[WORKLOAD_LABEL]));
+    const ops = presets
+      .filter(({ labels }) => !held.has(labels[WORKLOAD_LABEL]))
+      .map(({ name, revision }): Op => ({ op: 'delete', key: { kind: 'MeshPolicy', name }, revision }));
+    if (ops.length === 0) return;
+    const context = because('presets', 'no workload of the preset is left');
+    await store.commit(workspace, ops, { ...context, readSet: readSetOn(state, ['MeshPeer']) });
+  });
+  return undefined;
 }
 
 /** Forgets the quarantines that are over, so that they do not pile up where addresses are not given again. */
@@ -128,6 +149,10 @@ const isWritten =
 /** A record without an end gives the job nothing to do, and to look through all others has its price. */
 const mayEnd = (kind: Kind) => (change: Change) =>
   isWritten(kind)(change) && (change.record.spec as { expiresAt?: unknown }).expiresAt !== undefined;
+
+/** A workload that went. */
+const hadPreset = ({ type, record }: Change) =>
+  type === 'deleted' && record.kind === 'MeshPeer' && record.labels[WORKLOAD_LABEL] !== undefined;
 
 const hasFormer = (change: Change) =>
   isWritten('MeshNetwork')(change) && (change.record.status as { former?: unknown }).former !== undefined;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { API_VERSION, type ResourceKind } from '../base/record.ts';
+import type { FileKind } from '../model/file-records.ts';
 import { agentParts, agentSchema } from './agent-view.ts';
 import { peerSchema } from './peer-view.ts';
 import { toYaml } from './render-yaml.ts';
@@ -22,7 +23,7 @@ export interface CustomResource {
 const text = z.record(z.string(), z.string());
 
 /** Returns the schema of a resource of a kind as a document: its metadata beside labels and annotations, and its parts. */
-export function documentSchema<K extends ResourceKind, M extends z.ZodRawShape, P extends z.ZodRawShape>(
+export function documentSchema<K extends ResourceKind | FileKind, M extends z.ZodRawShape, P extends z.ZodRawShape>(
   kind: K,
   metadata: M,
   parts: P,

@@ -6,6 +6,8 @@ import type { Kind, RecordDraft, StoredRecord } from '../base/record.ts';
 import { CREDENTIAL_KINDS } from '../identity/credential-cache.ts';
 import { requireCurrentRights } from '../identity/current-rights.ts';
 import { credentialEnd, grantLimitOf, requireWithinLimit } from '../identity/grant-limit.ts';
+import { changedGrants } from '../model/grants.ts';
+import { isWorkloadRule } from '../model/token-record.ts';
 import { sameValue } from '../model/value.ts';
 import { ORDERED_BY, WRITTEN_BY } from '../model/written-by.ts';
 import type { CallerDraft, Check, WritingCall } from './draft.ts';
@@ -110,11 +112,12 @@ function withTokenOf(op: Op, token: string | undefined): Op {
   return { ...op, record: { ...op.record, spec } satisfies RecordDraft };
 }
 
-/** Tells whether a write makes a credential, gives it another secret, or lets it live longer. */
+/** Tells whether a write makes a credential, gives it another secret, lets it live longer, or is a rule that grants something else. */
 function grantsCredential({ before, after }: Write): boolean {
   const end = after && credentialEnd(after);
   if (!after || end === undefined) return false;
-  return !before || end > (credentialEnd(before) ?? 0) || !sameValue(before.unique, after.unique);
+  if (!before || end > (credentialEnd(before) ?? 0) || !sameValue(before.unique, after.unique)) return true;
+  return after.kind === 'Token' && isWorkloadRule(after) && changedGrants(before, after).length > 0;
 }
 
 export function keyOf(op: Op): string {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -35,4 +35,50 @@ test('a job registers with a join token that is no secret and the OIDC token of 
     { env: { HOME: home, MESH_CONFIG_DIR: path.join(home, 'other'), MESH_ID_TOKEN: jwt } },
   );
   expect(again.stderr).toContain('was used already');
+});
+
+test('a repository owns the rules for workloads: applied, exported, compared and pruned, and a job joins by one', async () => {
+  await using harness = await startHarness();
+  const place = await harness.workspace('rules');
+  const home = mkdtempSync(path.join(tmpdir(), 'mesh-home-'));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const env = { MESH_SERVER: harness.url, MESH_TOKEN: place.token, MESH_WORKSPACE: place.workspace };
+  const run = (...args: string[]) => mesh(args, { home, env });
+  const issuer = await workloadIssuer(GITHUB, { now: Date.now, audience: new URL(harness.url).origin });
+  const rule = {
+    apiVersion: 'mesh.internal/v1alpha1',
+    kind: 'WorkloadRule',
+    metadata: { name: 'ci' },
+    spec: {
+      identity: { issuer: GITHUB, claims: { repository_id: '74', ref: 'refs/heads/*' }, keys: await issuer.keys() },
+      labels: { role: 'ci' },
+      preset: 'isolated',
+    },
+  };
+  const file = path.join(home, 'ci.json');
+  writeFileSync(file, JSON.stringify(rule));
+  expect(await run('apply', '-f', file, '--dry-run')).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('create WorkloadRule ci'),
+  });
+  const applied = JSON.parse((await run('apply', '-f', file, '-o', 'json')).stdout);
+  expect(applied.items).toMatchObject([{ kind: 'WorkloadRule', name: 'ci', result: 'created' }]);
+  const network = path.join(home, 'network');
+  expect(await run('export', network)).toMatchObject({ code: 0 });
+  const exported = path.join(network, 'workload-rules', 'ci.yaml');
+  expect(await run('diff', network)).toMatchObject({ code: 0, stdout: 'No difference.\n' });
+  writeFileSync(exported, readFileSync(exported, 'utf8').replace('role: ci', 'role: build'));
+  const changed = await run('diff', network);
+  expect([changed.code, changed.stdout]).toEqual([1, expect.stringContaining('+++ b/workload-rules/ci.yaml')]);
+  expect((await run('apply', '-f', network, '--prune')).stdout).toMatch(/WorkloadRule +ci +updated/);
+
+  const init = ['init', '--server', harness.url, '--token', applied.items[0].joinToken, '--identity', 'gitlab'];
+  const jwt = await issuer.token(GITHUB_CLAIMS);
+  const joined = await mesh([...init, '--name', 'job'], { home, env: { MESH_ID_TOKEN: jwt } });
+  expect([joined.code, joined.stdout]).toEqual([0, expect.stringContaining('Registered job as 10.96.0.1.')]);
+
+  rmSync(exported);
+  expect((await run('apply', '-f', network, '--prune')).stdout).not.toContain('WorkloadRule');
+  const gone = await run('apply', '-f', network, '--prune', 'WorkloadRule');
+  expect(gone.stdout).toMatch(/WorkloadRule +ci +deleted/);
 });

@@ -1,7 +1,7 @@
 import { generateKeyPair } from 'jose';
 import { expect, test } from 'vitest';
 import { freshKey, proofOf } from '../../test/kits/plane/devices.ts';
-import { GITHUB, GITHUB_CLAIMS, workloadIssuer } from '../../test/kits/plane/workloads.ts';
+import { GITHUB, GITHUB_CLAIMS, testCertificate, workloadIssuer } from '../../test/kits/plane/workloads.ts';
 import { buildWorkspaceKit, refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
 const CLAIMS = { repository_id: '74', ref: 'refs/heads/*' };
@@ -159,6 +159,37 @@ test.each([
   ['by what says nothing of the workload', { claims: { ...CLAIMS, jti: 'a*' } }, '/identity/claims/jti'],
   ['by marks alone', { claims: { ...CLAIMS, sub: '*-*' } }, '/identity/claims/sub'],
   ['over plain HTTP', { issuer: 'http://issuer.example' }, '/identity/issuer'],
+  [
+    'of each service account that a cluster judges',
+    { claims: { sub: 'system:*:ci:job' }, issuer: 'https://c.example', keys: undefined, tokenReview: 'prod' },
+    '/identity/claims',
+  ],
+  [
+    'by keys and by a cluster',
+    { issuer: 'https://c.example', claims: { sub: 'system:serviceaccount:ci:job' }, tokenReview: 'prod' },
+    '/identity/tokenReview',
+  ],
+  [
+    'of a cluster that the installation does not name',
+    {
+      issuer: 'https://c.example',
+      claims: { sub: 'system:serviceaccount:ci:job' },
+      keys: undefined,
+      tokenReview: 'prod',
+    },
+    '/identity/tokenReview',
+  ],
+  ['with authorities that are no PEM', { keys: undefined, ca: 'MIIB' }, '/identity/ca'],
+  [
+    'with a certificate that is none',
+    { keys: undefined, ca: '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----' },
+    '/identity/ca',
+  ],
+  [
+    'with a private key beside its authorities',
+    { keys: undefined, ca: `${testCertificate.cert}${testCertificate.key}` },
+    '/identity/ca',
+  ],
   ['with a private key', { keys: [{ kty: 'RSA', n: 'AQAB', e: 'AQAB', d: 'AQAB' }] }, '/identity/keys/0/d'],
 ])('a join token of workloads %s is refused', async (_what, given, pointer) => {
   await using plane = await buildWorkloadKit();
@@ -170,7 +201,7 @@ test('workloads are let in without an approval where the token says so, which ta
   const { kit, issuer } = plane;
   await kit.ask('update_workspace', { settings: { requirePeerApproval: true } });
   expect(await plane.join(await issuer.token(GITHUB_CLAIMS))).toMatchObject({ phase: 'pending' });
-  const admitting = await plane.make({ admits: true });
+  const admitting = await plane.make({ name: 'admitting', admits: true });
   const key = freshKey();
   const proof = proofOf(key, admitting.token, kit.services.keys.controlKey);
   const device = { name: 'admitted', publicKey: key.publicKey, proof, identity: await issuer.token(GITHUB_CLAIMS) };
@@ -181,14 +212,14 @@ test('workloads are let in without an approval where the token says so, which ta
 test('that workloads need no approval is for a second person to decide where two decide', async () => {
   await using plane = await buildWorkloadKit({ labels: {} });
   await plane.kit.ask('update_workspace', { settings: { requireApproval: true } });
-  expect(await plane.make()).toMatchObject({ token: expect.stringMatching(/^mesh-join-/) });
-  expect(await plane.make({ admits: true })).toMatchObject({ status: 'pending_approval' });
+  expect(await plane.make({ name: 'plain' })).toMatchObject({ token: expect.stringMatching(/^mesh-join-/) });
+  expect(await plane.make({ name: 'admitting', admits: true })).toMatchObject({ status: 'pending_approval' });
 });
 
 test('keys are taken as an issuer publishes them: as a set, with certificates beside', async () => {
   await using plane = await buildWorkloadKit();
   const keys = (await plane.issuer.keys()).map((key) => ({ ...key, x5c: ['MIIB'], key_ops: ['verify'] }));
-  const made = await plane.make({ identity: { ...plane.identity, keys: { keys } } });
+  const made = await plane.make({ name: 'set', identity: { ...plane.identity, keys: { keys } } });
   const key = freshKey();
   const proof = proofOf(key, made.token, plane.kit.services.keys.controlKey);
   const device = { name: 'job', publicKey: key.publicKey, proof, identity: await plane.issuer.token(GITHUB_CLAIMS) };

@@ -27,18 +27,20 @@ export const appliedItem = z.strictObject({
   name: z.string(),
   result: z
     .enum(['created', 'updated', 'unchanged', 'deleted', 'ended'])
-    .describe('ended: with prune, a policy whose time is over, which is taken for none'),
+    .describe('ended: with prune, a policy or rule whose time is over, which is taken for none'),
   token: z.string().optional().describe('Of a root agent that was made: its token, shown this once'),
   enrollmentToken: z.string().optional().describe('Of a sub-agent that was made: with it the agent enrols, once'),
   expiresAt: z.string().optional().describe('Of an agent that was made: when it ends'),
+  joinToken: z.string().optional().describe('Of a rule for workloads: what they join with, which is no secret'),
 });
 type Item = z.input<typeof appliedItem>;
 
 /** Returns the result of each document, in their order, and of each record that is also deleted. */
 export function itemsOf(
-  { changes, changePlaces, agentPlaces, ended }: DocumentChanges,
+  { changes, changePlaces, agentPlaces, rulePlaces, ended }: DocumentChanges,
   outcomes: ChangePlan['outcomes'],
   agents: readonly Omit<Item, 'kind'>[],
+  rules: readonly Omit<Item, 'kind'>[],
 ): Item[] {
   const items = [
     ...outcomes.map(({ name, outcome }, index) => ({
@@ -47,6 +49,10 @@ export function itemsOf(
     })),
     ...ended.map(({ name, place }) => ({ place, item: { kind: 'MeshPolicy', name, result: 'ended' as const } })),
     ...agents.map((agent, index) => ({ place: agentPlaces[index] ?? 0, item: { kind: 'AgentIdentity', ...agent } })),
+    ...rules.map((rule, index) => ({
+      place: rulePlaces[index] ?? Number.POSITIVE_INFINITY,
+      item: { kind: 'WorkloadRule', ...rule },
+    })),
   ];
   return items.toSorted((a, b) => (a.place === b.place ? 0 : a.place - b.place)).map(({ item }) => item);
 }
@@ -78,20 +84,25 @@ export const documentAt = (place: number | undefined) => `/documents/${place}`;
 /** `applied 3 documents: created lab; deleted web-to-db`; without outcomes how many it would delete. */
 export function reasonOf(
   verb: string,
-  { changes, changePlaces, agents }: DocumentChanges,
-  outcomes?: ChangePlan['outcomes'],
+  { changes, changePlaces, agents, rules }: DocumentChanges,
+  outcomes?: readonly Outcome[],
 ): string {
-  const count = changePlaces.length + agents.length;
+  const count = changePlaces.length + agents.length + rules.manifests.length;
   const text = `${verb} ${count} ${count === 1 ? 'document' : 'documents'}`;
   if (outcomes) return [text, changedText(outcomes)].filter((part) => part !== '').join(': ');
   const deleted = changes.length - changePlaces.length;
   return deleted === 0 ? text : `${text}, deleted ${deleted} besides`;
 }
 
+interface Outcome {
+  readonly name: string;
+  readonly outcome: Item['result'];
+}
+
 /** Names that a reason says of each outcome. */
 const MAX_NAMES = 5;
 
-function changedText(outcomes: ChangePlan['outcomes']): string {
+function changedText(outcomes: readonly Outcome[]): string {
   const texts = (['created', 'updated', 'deleted'] as const).flatMap((outcome) => {
     const names = outcomes.filter((one) => one.outcome === outcome).map(({ name }) => name);
     if (names.length === 0) return [];

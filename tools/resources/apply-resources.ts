@@ -4,6 +4,7 @@ import type { Op } from '../../core/base/ports.ts';
 import type { ChangePlan } from '../../core/changes/changes.ts';
 import { documentChanges } from '../../core/identity/apply.ts';
 import { type AgentResult, applyAgents } from '../../core/identity/apply-agents.ts';
+import { applyRules, type RuleResult } from '../../core/identity/apply-rules.ts';
 import { submitChanges } from '../../core/workflow/submit.ts';
 import { defineOperation } from '../define.ts';
 import { answerOf } from '../submit.ts';
@@ -13,7 +14,7 @@ export const applyResources = defineOperation({
   name: 'apply_resources',
   title: 'Apply resources',
   description:
-    'Creates or updates policies and networks, and labels and networks of peers, and makes agents, from several YAML or JSON documents. All of them or none. With prune the documents say all there is: the other policies or networks are deleted.',
+    'Creates or updates policies, networks, rules for workloads, and labels and networks of peers, and makes agents, from several YAML or JSON documents. All of them or none. With prune the documents say all there is of some kinds: what else there is of them is deleted.',
   input: z.strictObject(applyFields),
   output: z.strictObject({
     items: z.array(appliedItem),
@@ -29,17 +30,21 @@ export const applyResources = defineOperation({
   http: { method: 'post', path: '/api/v1/apply', yamlField: 'manifest' },
   async run(input, context) {
     const asked = await documentChanges(context, input);
-    const { changes, agents, agentPlaces } = asked;
+    const { changes, agents, agentPlaces, rules, rulePlaces } = asked;
     let applied: readonly AgentResult[] = [];
+    let ruled: readonly RuleResult[] = [];
     const whole = async (ops: readonly Op[]) => {
       const made = await applyAgents(context, agents, (index) => documentAt(agentPlaces[index]));
-      applied = made.applied;
-      return made.ops.length === 0 ? ops : [...ops, ...made.ops];
+      const ruling = await applyRules(context, rules, (index) => documentAt(rulePlaces[index]));
+      [applied, ruled] = [made.applied, ruling.applied];
+      const others = [...made.ops, ...ruling.ops];
+      return others.length === 0 ? ops : [...ops, ...others];
     };
-    const reason = (outcomes: ChangePlan['outcomes']) => reasonOf('applied', asked, outcomes);
+    const reason = (outcomes: ChangePlan['outcomes']) =>
+      reasonOf('applied', asked, [...outcomes, ...ruled.map(({ name, result }) => ({ name, outcome: result }))]);
     const submitted = await inDocuments(asked, submitChanges(context, changes, reason, whole));
     return answerOf(submitted, ({ outcomes, after }) => {
-      const items = itemsOf(asked, outcomes, applied);
+      const items = itemsOf(asked, outcomes, applied, ruled);
       return { items, revision: after.revision };
     });
   },

@@ -3,7 +3,9 @@ import { MeshError } from '../../core/base/errors.ts';
 import { type CallContext, READ } from '../../core/base/operation.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { exportPage, fileResourceSchema } from '../../core/history/export.ts';
+import { tokensOf } from '../../core/identity/token-lists.ts';
 import type { ComputeServices } from '../../core/intent/plan/services.ts';
+import { isWorkloadRule } from '../../core/model/token-record.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { pageQuery } from '../page.ts';
@@ -14,12 +16,12 @@ export const exportResources = defineHeavyOperation({
   name: 'export_resources',
   title: 'Export the resources as files hold them',
   description:
-    'Networks, peers and policies as documents that apply takes, also of another workspace: peers by name, no ids, no secrets. What agents made is left out.',
+    'Networks, peers, policies and, with tokens:write, the present rules for workloads as documents that apply takes, also of another workspace: peers by name, no ids, no secrets. What agents made is left out.',
   input: z.strictObject({ cursor: pageQuery.cursor, ...pastFields }),
   output: z.strictObject({
     at: z.string().describe('The network was so then'),
     revision: z.int(),
-    resources: z.array(fileResourceSchema).describe('Networks, peers, policies; each kind by name'),
+    resources: z.array(fileResourceSchema).describe('Networks, peers, policies, rules; each kind by name'),
     left_out: z
       .array(z.strictObject({ kind: z.string(), why: z.string(), count: z.int(), names: z.array(z.string()) }))
       .optional()
@@ -36,6 +38,7 @@ export const exportResources = defineHeavyOperation({
   http: { method: 'get', path: '/api/v1/export', joinsPages: true },
   async run({ cursor, ...query }, context) {
     const { services, caller, face } = context;
+    const rules = isAboutPast(query) ? undefined : await workloadRules(context);
     const begun = cursor === undefined ? undefined : positionOf(cursor);
     const { state, at } = await stateOf(context, query, begun);
     const { resources, leftOut, next } = exportPage(state, {
@@ -43,6 +46,7 @@ export const exportResources = defineHeavyOperation({
       at: Math.min(at, services.clock.now()),
       after: begun?.after,
       maxCharacters: SNAPSHOT_PAGE[face],
+      rules,
     });
     return {
       at: formatInstant(at),
@@ -53,6 +57,12 @@ export const exportResources = defineHeavyOperation({
     };
   },
 });
+
+async function workloadRules({ services, workspace, caller }: CallContext<ComputeServices>) {
+  if (!caller.scopesIn(workspace).has('tokens:write')) return undefined;
+  const tokens = (await tokensOf(services, workspace, 'join')).filter(isWorkloadRule);
+  return new Map(tokens.map((token) => [token.name, token]));
+}
 
 /** An export of the present goes on with the network as it was when it began, for so long. */
 const GOES_ON_MS = 60_000;

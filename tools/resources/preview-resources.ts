@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
 import { documentChanges } from '../../core/identity/apply.ts';
 import { applyAgents } from '../../core/identity/apply-agents.ts';
+import { applyRules } from '../../core/identity/apply-rules.ts';
+import { changesText } from '../../core/intent/plan/diff-markdown.ts';
 import { previewChanges } from '../../core/workflow/preview.ts';
 import { defineOperation } from '../define.ts';
 import { changeSchema, effectSchema, riskLevel } from '../intents/plan-view.ts';
@@ -14,7 +16,7 @@ export const previewResources = defineOperation({
     'Says of the documents that apply takes what would be created, updated and deleted, which connections that opens and closes, and who would have to approve. Refuses what apply would refuse; writes nothing.',
   input: z.strictObject(applyFields),
   output: z.strictObject({
-    items: z.array(appliedItem.omit({ token: true, enrollmentToken: true, expiresAt: true })),
+    items: z.array(appliedItem.omit({ token: true, enrollmentToken: true, expiresAt: true, joinToken: true })),
     revision: z.int().describe('Of the workspace that it was compared with'),
     would_change: z.boolean(),
     changes: z.array(changeSchema),
@@ -46,26 +48,31 @@ export const previewResources = defineOperation({
   http: { method: 'post', path: '/api/v1/apply/preview', yamlField: 'manifest' },
   async run(input, context) {
     const asked = await documentChanges(context, input);
-    const { changes, agents, agentPlaces } = asked;
+    const { changes, agents, agentPlaces, rulePlaces } = asked;
     const made = await inDocuments(
       asked,
       applyAgents(context, agents, (index) => documentAt(agentPlaces[index])),
     );
+    const rules = await inDocuments(
+      asked,
+      applyRules(context, asked.rules, (index) => documentAt(rulePlaces[index])),
+    );
     const { assessment, waitsFor } = await inDocuments(
       asked,
-      previewChanges(context, changes, reasonOf('would apply', asked), made.ops),
+      previewChanges(context, changes, reasonOf('would apply', asked), [...made.ops, ...rules.ops]),
     );
     const { outcomes, readSet, shown, effect, risk, warnings, diffMarkdown } = assessment;
     const items = itemsOf(
       asked,
       outcomes,
       made.applied.map(({ name, result }) => ({ name, result })),
+      rules.applied.map(({ name, result }) => ({ name, result })),
     );
     return {
       items,
       revision: readSet.revision,
       would_change: items.some(({ result }) => result !== 'unchanged' && result !== 'ended'),
-      changes: [...shown],
+      changes: [...shown, ...rules.changes],
       effect,
       connections: assessment.blocks?.blocks ?? [],
       omitted_connections: assessment.blocks?.omitted ?? 0,
@@ -73,7 +80,10 @@ export const previewResources = defineOperation({
       risk_reasons: [...risk.reasons],
       warnings: [...warnings],
       waits_for: [...waitsFor],
-      diff_markdown: diffMarkdown,
+      diff_markdown:
+        rules.changes.length === 0
+          ? diffMarkdown
+          : [diffMarkdown, ...changesText(rules.changes, 'Rules for workloads')].join('\n'),
     };
   },
 });

@@ -2,11 +2,10 @@ import { z } from 'zod';
 import { isThisMachine } from '../../core/base/loopback.ts';
 import { CREATE } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
-import { generateJoinToken as generate, MAX_JOIN_USES } from '../../core/identity/join-tokens.ts';
-import { deviceLabelsSchema } from '../../core/model/device-labels.ts';
-import { labelsSchema } from '../../core/model/labels.ts';
+import { generateJoinToken as generate } from '../../core/identity/join-tokens.ts';
 import { publicAddress, withAddress } from '../../core/model/token.ts';
-import { workloadIdentitySchema } from '../../core/model/workload-identity.ts';
+
+import { deviceFields, MAX_JOIN_USES, workloadFields } from '../../core/model/workload-rule.ts';
 import { defineOperation } from '../define.ts';
 import { joinTokenSchema, joinTokenView } from './join-token-view.ts';
 
@@ -28,20 +27,14 @@ export const generateJoinToken = defineOperation({
       .max(MAX_JOIN_USES)
       .optional()
       .describe('devices it may add; 5 when left out, or as many as the agent may'),
-    labels: labelsSchema.default({}).describe('labels of the devices that join with it'),
-    deviceLabels: deviceLabelsSchema
-      .optional()
-      .describe('labels that a device may ask for when it joins, as key=value, or key for any value'),
+    ...deviceFields,
     ephemeral: z.boolean().optional().describe('delete its devices once they have been offline for 10 minutes'),
-    identity: workloadIdentitySchema
+    identity: workloadFields.identity
       .optional()
-      .describe('workloads that may use it, by OIDC tokens of their own; it is no secret then'),
-    deviceTtl: lineOfText(TEXT_LIMITS.duration).min(1).optional().describe('how long its devices last, such as 2h'),
-    admits: z
-      .boolean()
-      .optional()
-      .describe('its devices need no approval; for workloads, from who may approve devices'),
-    network: lineOfText(TEXT_LIMITS.name).min(1).optional().describe('network that they join; unset: default'),
+      .describe('workloads that may use it, by OIDC tokens of their own; it is a rule then, and no secret'),
+    admits: workloadFields.admits.optional(),
+    preset: workloadFields.preset.optional(),
+    egress: workloadFields.egress.optional(),
     includeAddress: z
       .boolean()
       .optional()
@@ -57,7 +50,7 @@ export const generateJoinToken = defineOperation({
   edition: 'community',
   effects: CREATE,
   confidential: { answer: true },
-  problems: ['invalid_input', 'unauthenticated', 'forbidden', 'not_found'],
+  problems: ['invalid_input', 'unauthenticated', 'forbidden', 'not_found', 'conflict'],
   http: { method: 'post', path: '/api/v1/token/generate' },
   async run({ includeAddress = true, ...input }, context) {
     const { token, record } = await generate(input, context);
@@ -65,8 +58,8 @@ export const generateJoinToken = defineOperation({
     const server = publicAddress(settings) ?? settings.apiUrl;
     const isReachable = !isThisMachine(new URL(server).hostname);
     return {
+      ...joinTokenView(record, context.services),
       token: includeAddress ? withAddress(token, settings) : token,
-      ...joinTokenView(record),
       joinLink: `mesh://join?${new URLSearchParams({ server, token })}`,
       ...(!isReachable && { notice: LOCAL_LINK }),
     };

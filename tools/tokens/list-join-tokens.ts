@@ -35,7 +35,7 @@ export const listJoinTokens = defineOperation({
     const byToken = Map.groupBy(mayList ? peers.values() : [], ({ status }) => status.tokenId);
     return pageOf(await tokensOf(services, workspace, 'join'), query, (token) => {
       const names = (byToken.get(token.uid) ?? []).map(({ name }) => name).toSorted();
-      return { ...joinTokenView(token), ...(mayList && { joined: names.slice(0, MAX_JOINED) }) };
+      return { ...joinTokenView(token, services), ...(mayList && { joined: names.slice(0, MAX_JOINED) }) };
     });
   },
 });

@@ -1,5 +1,5 @@
 import { hasEnded } from '../../base/time.ts';
-import { isSpent } from '../../model/token-record.ts';
+import { isSpent, isWorkloadRule, type TokenRecord } from '../../model/token-record.ts';
 import { counted, listed } from '../check-result.ts';
 import { type FactReader, fails, holds, unknown } from './fact.ts';
 
@@ -7,11 +7,12 @@ const DAY_MS = 86_400_000;
 /** Tokens are to be renewed within so long. */
 const TOKEN_DAYS = 365;
 
-/** Join and API tokens with which somebody can still sign in: each has an end, and none is too old. */
+/** Join and API tokens with which somebody can still sign in: each has an end, and none is too old. A rule for workloads is no secret. */
 export const tokenAges: FactReader = async ({ services, workspace }) => {
   const { items } = await services.store.list(workspace, 'Token');
   const now = services.clock.now();
-  const tokens = items.filter(({ spec }) => spec.kind === 'api' || spec.kind === 'join');
+  const isSecret = (token: TokenRecord) => token.spec.kind === 'join' && !isWorkloadRule(token);
+  const tokens = items.filter((token) => token.spec.kind === 'api' || isSecret(token));
   const live = tokens.filter(({ spec }) => !isSpent(spec) && !hasEnded(spec, now));
   if (live.length === 0) return unknown('There are no API or join tokens in use.', 'Nothing is to be done now.');
   const old = live.filter(

@@ -1,5 +1,6 @@
 import { type PortSpan, spansOf, spanText } from '../../effect/port-spans.ts';
-import { isOfAgent } from '../../model/presets.ts';
+import { holderOf, isOfAgent } from '../../model/presets.ts';
+import type { PolicyRecord } from '../../model/resources.ts';
 import { explain } from '../../reachability/explain.ts';
 import type { Blocker } from '../../reachability/explanation.ts';
 import { countPairs, examplesOf, pairsBetween, placeGroups } from '../../reachability/pairs-between.ts';
@@ -126,13 +127,21 @@ function reasonOf(
     const givers = steps.flatMap(({ policy, reason_code }) =>
       reason_code === 'ALLOWED_BY_RULE' && policy !== null ? [policy] : [],
     );
-    const preset = givers.find((name) => isOfAgent(state.policies.get(name)));
-    if (preset !== undefined) return { reason: `the preset of an agent gives it (${preset})`, isHeld: true, preset };
+    const preset = givers.flatMap((name) => presetIn(state, name) ?? [])[0];
+    if (preset) {
+      const { name } = preset;
+      return { reason: `the preset of ${holderOf(preset)} gives it (${name})`, isHeld: true, preset: name };
+    }
     if (givers.length === 0) return { reason: OPEN_BY_DEFAULT, isHeld: true };
     return { reason: `the policy ${givers[0]} gives it`, isHeld: false };
   }
   // The first stage that stops it is the one to name.
   return blocked_by.map((blocker) => heldBy(blocker, state)).sort((a, b) => Number(b.isHeld) - Number(a.isHeld))[0];
+}
+
+function presetIn({ policies }: NetworkState, name: string): PolicyRecord | undefined {
+  const policy = policies.get(name);
+  return isOfAgent(policy) ? policy : undefined;
 }
 
 function heldBy({ reason_code, policy }: Blocker, state: NetworkState): Told {
@@ -149,8 +158,8 @@ function heldBy({ reason_code, policy }: Blocker, state: NetworkState): Told {
       return { reason: 'it is more than the agent was delegated', isHeld: true };
     default:
   }
-  if (policy !== null && isOfAgent(state.policies.get(policy)))
-    return { reason: `the preset of an agent holds it (${policy})`, isHeld: true };
+  const preset = policy === null ? undefined : presetIn(state, policy);
+  if (preset) return { reason: `the preset of ${holderOf(preset)} holds it (${policy})`, isHeld: true };
   if (policy !== null && (reason_code === 'EGRESS_DENIED_BY_RULE' || reason_code === 'INGRESS_DENIED_BY_RULE'))
     return { reason: `the policy ${policy} denies it`, isHeld: false, deniedBy: policy };
   const isolation = policy === null ? 'the default of the network' : `the policy ${policy}`;

@@ -5,7 +5,7 @@ import { formatInstant, formatSecond, parseInstant } from '../../base/time.ts';
 import { clockText, instantOfWall } from '../../base/time-zone.ts';
 import { lookUp, quoted } from '../../model/find.ts';
 import { allRulesOf } from '../../model/policy-match.ts';
-import { isOfAgent } from '../../model/presets.ts';
+import { holderOf, isOfAgent } from '../../model/presets.ts';
 import { indexOfNames, nearestOf } from '../../model/with-nearest.ts';
 import type { NetworkState } from '../../state/state.ts';
 import { type Order, type OrderInput, orderText } from './order.ts';
@@ -116,7 +116,8 @@ function throughFaults(input: OrderInput, at: string, { policies }: NetworkState
         `There is no policy ${quoted(name)}.${near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : ''}`,
       );
     }
-    if (isOfAgent(policy)) return fault(`${policy.name} holds an agent to its preset, and no order changes it.`);
+    if (isOfAgent(policy))
+      return fault(`${policy.name} holds ${holderOf(policy)} to a preset, and no order changes it.`);
     const isDeny = policy.spec.action === 'DENY' && allRulesOf(policy.spec).length > 0;
     return isDeny
       ? []

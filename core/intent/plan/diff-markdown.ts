@@ -257,11 +257,11 @@ function row({ from, to, ports, pairs, example: [src, dst] }: EffectText): strin
   return `| ${plain(from)} | ${plain(to)} | ${ports} | ${pairs} | ${example} |`;
 }
 
-function changesText(shown: readonly ShownChange[]): string[] {
-  if (shown.length === 0) return ['## Changes', '', 'None.', ''];
+export function changesText(shown: readonly ShownChange[], title = 'Changes'): string[] {
+  if (shown.length === 0) return [`## ${title}`, '', 'None.', ''];
   const more = shown.length - MAX_CHANGES;
   return [
-    '## Changes',
+    `## ${title}`,
     '',
     ...shown.slice(0, MAX_CHANGES).flatMap(({ action, resource, name, before, after }) => {
       const lines = lineDiff(before, after);

@@ -52,6 +52,12 @@ export interface OrderedInput extends Edits {
   readonly hold?: readonly OrderInput[] | undefined;
 }
 
+/** Kinds of documents that no plan holds: what they make shows a token, or is judged by who makes it. */
+const APPLIED: ReadonlyMap<unknown, string> = new Map([
+  ['AgentIdentity', 'An agent'],
+  ['WorkloadRule', 'A rule for workloads'],
+]);
+
 /**
  * Returns the typed changes of edits.
  *
@@ -66,11 +72,10 @@ export function changesOfEdits(
   const at = (pointer: string) => (error: FieldError) => errors.push({ ...error, pointer: pointer + error.pointer });
   const changes = [
     ...documents.flatMap((document, index) => {
-      if (isObject(document) && document['kind'] === 'AgentIdentity') {
-        errors.push({
-          pointer: `/documents/${index}`,
-          detail: 'An agent is made by applying its document, not by a plan.',
-        });
+      const applied = isObject(document) ? APPLIED.get(document['kind']) : undefined;
+      if (applied !== undefined) {
+        const detail = `${applied} is made by applying its document (mesh apply), not by a plan.`;
+        errors.push({ pointer: `/documents/${index}`, detail });
         return [];
       }
       const change = readChange(document, state, namespace);

@@ -15,6 +15,9 @@ import { Time } from '../../ui/time.tsx';
 
 type Token = components['schemas']['ListJoinTokensResponse']['items'][number];
 
+/** End of a rule for workloads that has none. */
+const NEVER = '9999-12-31T23:59:59.999Z';
+
 /** The tokens that are out, and what is left of each. */
 export function JoinTokens() {
   const asked = useSignal<Token | undefined>(undefined);
@@ -31,8 +34,9 @@ export function JoinTokens() {
     { name: 'Name', cell: (token) => <Named token={token} />, order: ({ name }) => name },
     {
       name: 'Uses left',
-      cell: ({ usageLimit, usedCount }) => `${usageLimit - usedCount} of ${usageLimit}`,
-      order: ({ usageLimit, usedCount }) => usageLimit - usedCount,
+      cell: ({ usageLimit, usedCount }) =>
+        usageLimit === 0 ? 'No limit' : `${usageLimit - usedCount} of ${usageLimit}`,
+      order: ({ usageLimit, usedCount }) => (usageLimit === 0 ? Number.POSITIVE_INFINITY : usageLimit - usedCount),
       isNumber: true,
       isMinor: true,
     },
@@ -42,7 +46,11 @@ export function JoinTokens() {
       order: ({ joined = [] }) => joined.length,
       isMinor: true,
     },
-    { name: 'Ends', cell: ({ expiresAt }) => <Time at={expiresAt} />, order: ({ expiresAt }) => expiresAt },
+    {
+      name: 'Ends',
+      cell: ({ expiresAt }) => (expiresAt === NEVER ? 'Never' : <Time at={expiresAt} />),
+      order: ({ expiresAt }) => expiresAt,
+    },
     { name: 'Labels', cell: ({ labels }) => labelsText(labels), isMinor: true },
     { name: 'Network', cell: ({ network }) => network, isMinor: true },
     {

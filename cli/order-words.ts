@@ -17,6 +17,7 @@ const NAME_OF: Readonly<Record<string, string>> = {
     ports: '--port',
     side: '--side',
     both_ways: '--both-ways',
+    starts: '--starts',
     for: '--for',
     until: '--until',
     through: '--through',
@@ -31,6 +32,8 @@ export function inOptions(text: string): string {
     .replaceAll(POINTER, (whole, field: string) => (NAME_OF[field] === undefined ? whole : `${NAME_OF[field]}: `))
     .replaceAll(/\/orders(?:\/0)?: /g, '')
     .replaceAll(/\bfor (and|or) until\b/g, '--for $1 --until')
+    .replaceAll(/\bleave out starts\b/g, 'leave out --starts')
+    .replaceAll(/\bdeny with starts\b/g, 'mesh deny with --starts')
     .replaceAll(/\bexcept_from\b/g, '--except-from')
     .replaceAll(/\bexcept_to\b/g, '--except-to');
 }

@@ -12,6 +12,7 @@ interface OrderOptions extends PlanOptions {
   readonly port?: readonly string[];
   readonly bothWays?: boolean;
   readonly side?: string;
+  readonly starts?: string;
   readonly for?: string;
   readonly until?: string;
   readonly through?: readonly string[];
@@ -33,13 +34,25 @@ export function defineOrder(command: Command): void {
   } else command.option('--both-ways', 'also from the second to the first');
   if (verb !== 'remove') {
     command
+      .option('--starts <moment>', 'begins then: 2030-01-31T08:00, by the clocks of the workspace')
       .option('--for <duration>', 'ends by itself after it: 30m, 2h, 7d')
       .option('--until <moment>', 'ends then: 2030-01-31T18:00, by the clocks of the workspace');
   }
   if (verb === 'allow')
     command.option('--through <policy>', 'a DENY in which it makes a hole; again for more', collected);
   answering(withPlanOptions(command), (from: string, to: string, options: OrderOptions): Promise<Answer> => {
-    const { exceptFrom, exceptTo, port: ports, bothWays, side, for: duration, until, through, ...plan } = options;
+    const {
+      exceptFrom,
+      exceptTo,
+      port: ports,
+      bothWays,
+      side,
+      starts,
+      for: duration,
+      until,
+      through,
+      ...plan
+    } = options;
     const order = {
       do: verb,
       from: wordsOf(from),
@@ -49,6 +62,7 @@ export function defineOrder(command: Command): void {
       side,
       ports,
       both_ways: bothWays,
+      starts,
       for: duration,
       until,
       through,

@@ -48,6 +48,7 @@ import { MAX_WORKSPACES } from '../tools/users/get-me.ts';
 import { MAX_LEFTOVERS } from '../tools/users/leftover-view.ts';
 import { MAX_SUBSCRIPTIONS } from '../tools/webhooks/webhook-view.ts';
 import { YAML_LIMITS } from '../tools/yaml.ts';
+import { MAX_BEGINS } from '../core/state/begins.ts';
 
 const TEXTS: Readonly<Record<keyof typeof TEXT_LIMITS, string>> = {
   name: 'Name, namespace, label value',
@@ -99,6 +100,7 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Changes of one plan', MAX_CHANGES, ''],
     ['Expectations of one plan', MAX_EXPECTATIONS, ''],
     ['Orders of one plan', MAX_ORDERS, ''],
+    ['Different times for which policies of a workspace wait', MAX_BEGINS, ''],
     [
       'Edges of address ranges that one plan or difference compares; with more the effect is not checked',
       MAX_EDGES,

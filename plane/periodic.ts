@@ -1,4 +1,5 @@
 import { keepCheckpoints } from '../core/audit/keep-checkpoints.ts';
+import { beginPolicies } from '../core/authority/begin-policies.ts';
 import { newId, SYSTEM_WORKSPACE } from '../core/base/ids.ts';
 import { asLeader, eachLedWorkspace, type Leader, SOLE_LEADER } from '../core/base/leader.ts';
 import type { Commit } from '../core/base/ports.ts';
@@ -16,6 +17,7 @@ import { askIssuers } from '../core/identity/issuer-sessions.ts';
 import { finishAllLeaving } from '../core/identity/leave.ts';
 import { endOrphans } from '../core/identity/offboard.ts';
 import { removeSpentTokens } from '../core/identity/remove-spent-tokens.ts';
+import { waits } from '../core/model/policy-match.ts';
 import { networkJobs } from '../core/peers/jobs.ts';
 import { recordPresence } from '../core/peers/presence.ts';
 import { logWitnesses } from '../core/peers/witness-reports.ts';
@@ -54,6 +56,11 @@ export function buildJobs(
       inEach((workspace, led) => emptyIfGone(led, workspace)),
     ),
     ...networkJobs(services, leading),
+    {
+      name: 'begin policies',
+      wakeOn: (commit) => commit.changes.some((change) => change.type !== 'deleted' && waits(change.record.spec)),
+      run: () => inEach((workspace, led) => beginPolicies(led, workspace)),
+    },
     every('record presence', PRESENCE_MS, services, async () => {
       await inEach((workspace, led) => recordPresence(led, workspace));
       services.liveness.leaveUnrecorded((workspace) => !leading.leads(workspace));

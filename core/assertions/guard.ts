@@ -2,6 +2,7 @@ import { MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { permitFirst } from '../base/permit-first.ts';
 import type { Change, Op, ReadSet } from '../base/ports.ts';
+import { beginsOf, momentOf, stateAt } from '../state/begins.ts';
 import { networkReadSet, readSetOn } from '../state/read-set.ts';
 import type { HistoryServices } from '../state/services.ts';
 import { afterCommit, type NetworkState, recordIn } from '../state/state.ts';
@@ -22,7 +23,7 @@ interface GuardResult {
   readonly readSet: ReadSet;
 }
 
-/** The assertions that hold before a change and would not after it; one that is broken already stops nothing. */
+/** The assertions that hold before a change and would not after it, now or when policies begin; one that is broken already stops nothing. */
 export async function brokenAssertions(
   { store, states, clock }: HistoryServices,
   before: NetworkState,
@@ -31,15 +32,20 @@ export async function brokenAssertions(
   const { items } = await store.list(before.workspace, 'PolicyAssertion');
   // Where there are none nothing else was looked at, and writes need not wait for each other.
   if (items.length === 0) return { broken: [], readSet: readSetOn(before, ['PolicyAssertion']) };
-  const now = clock.now();
-  const [was, is] = [withDeparted(before, items, after), withDeparted(after, items, before)];
-  const flawAfter = checker(is, states.reachability(is, now));
-  const flawBefore = checker(was, states.reachability(was, now));
-  const broken = items.flatMap(({ name, spec }) => {
-    const flaw = flawAfter(spec);
-    return flaw && (isOfFuturePeer(spec, flaw, before, after) || !flawBefore(spec)) ? [{ name, ...spec, ...flaw }] : [];
-  });
-  return { broken, readSet: networkReadSet(before) };
+  const first = momentOf(before, after, clock.now());
+  const broken = new Map<string, BrokenAssertion>();
+  for (const now of [first, ...beginsOf(before, after).filter((at) => at > first)]) {
+    const [old, next] = [stateAt(before, now), stateAt(after, now)];
+    const [was, is] = [withDeparted(old, items, next), withDeparted(next, items, old)];
+    const flawAfter = checker(is, states.reachability(is, now));
+    const flawBefore = checker(was, states.reachability(was, now));
+    for (const { name, spec } of items) {
+      const flaw = broken.has(name) ? undefined : flawAfter(spec);
+      if (flaw && (isOfFuturePeer(spec, flaw, old, next) || !flawBefore(spec)))
+        broken.set(name, { name, ...spec, ...flaw });
+    }
+  }
+  return { broken: [...broken.values()], readSet: networkReadSet(before) };
 }
 
 /** Tells whether a peer comes in under a name that is not to reach somebody, and would reach them: nobody reached anybody by it before. */

@@ -9,6 +9,7 @@ import { scopeRule } from '../compliance/scope.ts';
 import { allRulesOf } from '../model/policy-match.ts';
 import type { WorkspaceSettings } from '../model/workspaces.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
+import { stateAt } from '../state/begins.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
 import { type JoinGrant, labelsJoining, type NamedLabels, namedLabels } from './label-sets.ts';
@@ -38,7 +39,7 @@ export function controlsOfChange(
   const known = new Set(brokenControls(flips));
   const all = [...joins, ...made];
   const scopes = (['cde', 'ephi'] as const).flatMap((scope) => scopeRule(scope, settings).selectors);
-  const named = namedLabels([before, after], scopes);
+  const named = namedLabels([before, after].map(last), scopes);
   const [old, next] = [withThoseOf(before, joins, named), withThoseOf(after, all, named)];
   // Too many devices to judge count as failing; policies that end are judged without those devices then.
   if (!old || !next) flips.push(...tooManyToJudge([before, after], all, settings, named));
@@ -52,6 +53,8 @@ export function controlsOfChange(
   }
   return flips;
 }
+
+const last = (state: NetworkState) => stateAt(state, Number.POSITIVE_INFINITY);
 
 /** Returns a failing control for each framework that concerns a peer or a device that may join. */
 function tooManyToJudge(
@@ -76,6 +79,9 @@ function* viewsOf(
   hasJoined: boolean,
 ): Generator<readonly [string, NetworkState, NetworkState]> {
   if (hasJoined) yield ['once devices have joined with the tokens that are out', before, after];
+  if (before.waiting.size + after.waiting.size > 0) {
+    yield ['once policies have begun', last(before), last(after)];
+  }
   if (![before, after].some(({ policies }) => [...policies.values()].some(ends))) return;
   const when = 'once policies have ended';
   const left = (state: NetworkState, stays: (policy: Policy) => boolean): NetworkState => ({

@@ -9,7 +9,7 @@ import { NO_PORTS, PortSets } from '../reachability/port-sets.ts';
 import { ancestors, family, isLive } from '../state/agent-tree.ts';
 import type { NetworkState } from '../state/state.ts';
 import { boundedLayersOf, reachOf } from './agent-reach.ts';
-import type { Future } from './future.ts';
+import { begins, type Future } from './future.ts';
 import { isolationBeyond } from './isolation.ts';
 import { policyBeyond } from './policy-within-reach.ts';
 import type { Comparison } from './state-after.ts';
@@ -35,6 +35,7 @@ export interface Views {
   readonly newcomers?: Iterable<Comparison>;
 }
 
+const ENDED = 'once policies that cover them today have ended';
 /** Rows that an answer names. */
 const MAX_ROWS = 20;
 
@@ -54,7 +55,7 @@ export function excessOf(
   const [joining, ...later] = rows.length > 0 || !future ? [] : future.opened.views;
   const ahead: [string, readonly Comparison[]][] = [
     ['with peers that join later', joining ? [joining] : []],
-    ['once policies that cover them today have ended', later],
+    [future && begins(future) ? 'once policies have begun or ended' : ENDED, later],
   ];
   for (const [when, views] of ahead) {
     if (rows.length > 0 || !views.some((view) => opensBeyond(view))) continue;

@@ -3,12 +3,13 @@ import type { Change } from '../base/ports.ts';
 import { type Effect, type EffectSide, effectOf } from '../effect/effect.ts';
 import { sameValue } from '../model/value.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
+import { beginsOf, stateAt } from '../state/begins.ts';
 import { afterCommit, type NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
 import { expiryViews, haveSameViews } from './expiry-views.ts';
 import type { JoinGrant } from './label-sets.ts';
 import { type Joined, withNewcomers } from './newcomers.ts';
-import type { Comparison } from './state-after.ts';
+import { type Comparison, comparedAt } from './state-after.ts';
 
 /** Connections that an effect opens and closes. */
 export type Connections = Pick<Effect, 'groups' | 'outside'>;
@@ -44,15 +45,24 @@ export function futureOf(
 ): Future {
   const change = isPersons ? { ...whole, after: withoutAuthors(whole) } : whole;
   const { before, after, now } = change;
-  const isTouched = (['peers', 'policies', 'networks'] as const).some((kind) => before[kind] !== after[kind]);
+  const isTouched = (['peers', 'policies', 'waiting', 'networks'] as const).some(
+    (kind) => before[kind] !== after[kind],
+  );
   if (!isTouched) return UNTOUCHED;
-  const joined = withNewcomers(change, joins);
+  const joined = withThoseJoining(change, joins);
   const first = joined ? withJoined(joined, now, states) : change;
-  const viewsOf = (side: EffectSide) => [first, ...expiryViews(first, side, states)];
+  // At each later begin of policies too, whether or not the change is about them: what it opens, or leaves open, then.
+  const all = [
+    first,
+    ...beginsOf(first.before, first.after)
+      .filter((at) => at > now)
+      .map((at) => comparedAt(first.before, first.after, at, states)),
+  ];
+  const viewsOf = (side: EffectSide) => [...all, ...all.flatMap((one) => [...expiryViews(one, side, states)])];
   const isKnown = joined !== undefined;
   const opened = lazily(() => aheadIn(viewsOf('opened'), { change, side: 'opened', isKnown }));
   const closed = lazily(() => {
-    const views = haveSameViews(first) ? opened().views : viewsOf('closed');
+    const views = all.every(haveSameViews) ? opened().views : viewsOf('closed');
     return aheadIn(views, { change, side: 'closed', isKnown });
   });
   return {
@@ -64,6 +74,11 @@ export function futureOf(
       return closed();
     },
   };
+}
+
+/** Tells whether policies begin in a future. */
+export function begins({ opened: { views } }: Pick<Future, 'opened'>): boolean {
+  return views.some(({ now }) => now !== views[0]?.now);
 }
 
 const UNTOUCHED: Future = {
@@ -97,6 +112,14 @@ function withoutAuthors({ before, after }: Comparison): NetworkState {
     return isSame ? [] : [{ type: 'updated', record: { ...record, annotations }, before: record }];
   });
   return changes.length === 0 ? after : afterCommit(after, { revision: after.revision + 1, changes });
+}
+
+/** The policies that begin later tell devices apart too. */
+function withThoseJoining({ before, after }: Comparison, joins: readonly JoinGrant[]): Joined | undefined {
+  const last = (state: NetworkState) => stateAt(state, Number.POSITIVE_INFINITY);
+  const joined = withNewcomers({ before: last(before), after: last(after) }, joins);
+  const asOfNow = (state: NetworkState, { policies, waiting }: NetworkState) => ({ ...state, policies, waiting });
+  return joined && { ...joined, before: asOfNow(joined.before, before), after: asOfNow(joined.after, after) };
 }
 
 function withJoined({ before, after }: Joined, now: number, states: Pick<NetworkStates, 'reachability'>): Comparison {

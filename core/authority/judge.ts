@@ -19,7 +19,7 @@ import type { JoinGrant } from './label-sets.ts';
 import { newcomerViews } from './newcomers.ts';
 import { foreignWrites } from './ownership.ts';
 import { shownDigest } from './shown-digest.ts';
-import { type Comparison, comparison, type JudgementInput, stateAfter } from './state-after.ts';
+import { type Comparison, comparison, type JudgementInput } from './state-after.ts';
 import type { Write } from './writes.ts';
 
 /** The excess of an agent's batch of writes over its authority. */
@@ -54,11 +54,13 @@ export function beyondAuthority(
         }
       : {};
   const excess = change && !onlyEnds(writes) ? excessOf(agent, change, views) : undefined;
-  if (foreign.length === 0 && !excess) return undefined;
+  const isLate = agent !== undefined && change !== undefined && change.now > now && !isLive(agent, change.now);
+  const late = isLate ? [`it ends at ${agent.spec.expiresAt}, before this begins`] : [];
+  if (foreign.length + late.length === 0 && !excess) return undefined;
   return {
     agent: agent?.name ?? id,
     delegated: !agent || agent.spec.parentRef !== undefined,
-    reasons: [...foreign, ...(excess?.reasons ?? [])],
+    reasons: [...foreign, ...late, ...(excess?.reasons ?? [])],
     rows: excess?.rows ?? [],
   };
 }
@@ -120,8 +122,12 @@ export const judgeControls: Computation<
     const { settings } = (await workspaceById({ store }, workspace)).spec;
     const [state, at] = [await states.current(workspace), clock.now()];
     const joins = await joinGrantsOf({ store, clock }, workspace);
-    const change = { before: state, after: stateAfter(state, writes), now: at };
-    const flips = controlsOfChange(change, { joins, made: newJoinGrants(writes), settings, states });
+    const flips = controlsOfChange(comparison({ states, state, writes, now: at }), {
+      joins,
+      made: newJoinGrants(writes),
+      settings,
+      states,
+    });
     return { readSet: readSetOf(state), failsControls: brokenControls(flips), reasons: controlTexts(flips).broken };
   },
 };

@@ -2,6 +2,7 @@ import type { Change } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
 import { type Effect, effectOf } from '../effect/effect.ts';
 import type { Reachability } from '../reachability/reachability.ts';
+import { momentOf, stateAt } from '../state/begins.ts';
 import { afterCommit, isStateKind, type NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
 import type { Write } from './writes.ts';
@@ -24,11 +25,22 @@ export interface JudgementInput {
   readonly now: number;
 }
 
-/** Returns the network before and after a batch of writes, and its effect. */
+/** Returns the network before and after a batch of writes, and its effect, as of the first instant at which it changes anything. */
 export function comparison({ states, state, writes, now }: JudgementInput): Comparison {
   const after = stateAfter(state, writes);
-  const [was, is] = [states.reachability(state, now), states.reachability(after, now)];
-  return { before: state, after, was, is, effect: effectOf(was, is), now };
+  return comparedAt(state, after, momentOf(state, after, now), states);
+}
+
+/** Returns two states and the effect between them as they are at an instant, when the policies that begin by then have begun. */
+export function comparedAt(
+  one: NetworkState,
+  other: NetworkState,
+  now: number,
+  states: JudgementInput['states'],
+): Comparison {
+  const [before, after] = [stateAt(one, now), stateAt(other, now)];
+  const [was, is] = [states.reachability(before, now), states.reachability(after, now)];
+  return { before, after, was, is, effect: effectOf(was, is), now };
 }
 
 /**

@@ -79,6 +79,7 @@ export const RECORD_FIELDS: { readonly [K in Kind]: RecordFields<K> | 'nothing' 
       peerSelector: 'grants',
       ingress: 'grants',
       egress: 'grants',
+      startsAt: 'limits',
       expiresAt: 'limits',
     },
     status: {},

@@ -54,7 +54,6 @@ function insteadOf(name: string, known: readonly string[], suggests: boolean): s
 const SENT_IN_VAIN: ReadonlyMap<string, string> = new Map([
   ['podSelector', 'write peerSelector'],
   ['policyTypes', 'a direction applies when its key, ingress or egress, is there'],
-  ['starts', 'an order begins once it is approved, so send it then'],
   ['namespaceSelector', 'a policy is about the peers of one workspace, so select them by labels'],
 ]);
 

@@ -18,7 +18,7 @@ import type { Protocol } from '../model/policy.ts';
 import { nearestOf, notFound } from '../model/with-nearest.ts';
 import { timeZoneOf } from '../model/workspaces.ts';
 import { isGroupTerm } from '../state/find-peer.ts';
-import { FIELD_OF_KIND } from '../state/state.ts';
+import { recordsOf } from '../state/state.ts';
 import { termTest } from '../state/terms.ts';
 import { peersOverRange } from './peers-over-range.ts';
 
@@ -36,9 +36,9 @@ async function resourcesOverRange(
   for (const kind of KINDS) {
     const versions = await services.store.versions(workspace, kind, span);
     const records = [
-      ...begin[FIELD_OF_KIND[kind]].values(),
+      ...recordsOf(begin, kind).values(),
       ...versions.flatMap(({ record }) => record ?? []),
-      ...end[FIELD_OF_KIND[kind]].values(),
+      ...recordsOf(end, kind).values(),
     ];
     for (const { name, uid } of records) found.set(`${kind}/${name}`, { kind, name, uid });
   }

@@ -11,7 +11,7 @@ import type { ComputeServices } from '../intent/plan/services.ts';
 import type { Expectation } from '../intent/verify/expectation.ts';
 import { lookUp } from '../model/find.ts';
 import type { PolicyRecord } from '../model/resources.ts';
-import type { NetworkState } from '../state/state.ts';
+import { type NetworkState, writtenPolicies } from '../state/state.ts';
 import type { SharedFlip } from './connections.ts';
 
 /** Records that a sentence names. */
@@ -146,11 +146,11 @@ async function proposalFor(
   return { changes, expectations: [], records: [], plannedBy: 'revert', sentence };
 }
 
-function renewed(policy: PolicyRecord, { policies }: NetworkState, now: number): Proposal['changes'][number] {
+function renewed(policy: PolicyRecord, state: NetworkState, now: number): Proposal['changes'][number] {
   const { name, labels, annotations, spec, createdAt } = policy;
   const lasted = parseInstant(spec.expiresAt ?? '') - createdAt;
   return {
-    action: lookUp(policies, name) ? 'update' : 'create',
+    action: lookUp(writtenPolicies(state), name) ? 'update' : 'create',
     resource: 'MeshPolicy',
     name,
     labels,

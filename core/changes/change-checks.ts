@@ -4,7 +4,7 @@ import type { StoredRecord } from '../base/record.ts';
 import { type IpRange, overlaps, parseCidr } from '../model/cidr.ts';
 import { reservedText, specialRangeIn } from '../model/network-blocks.ts';
 import { DEFAULT_NETWORK } from '../model/resources.ts';
-import type { NetworkState } from '../state/state.ts';
+import { type NetworkState, writtenPolicies } from '../state/state.ts';
 import { isHostOf } from './address.ts';
 import type { PlannedChange } from './planned-change.ts';
 
@@ -86,7 +86,7 @@ function refuseUsedNetwork(after: NetworkState, name: string): void {
   if (peers.length > 0) {
     throw new MeshError('conflict', `The network ${name} has peers: move or delete ${listed(peers)} first.`);
   }
-  const policies = [...after.policies.values()].filter(({ spec }) => spec.network === name);
+  const policies = [...writtenPolicies(after).values()].filter(({ spec }) => spec.network === name);
   if (policies.length > 0) {
     throw new MeshError('conflict', `Policies name the network ${name}: change or delete ${listed(policies)} first.`);
   }

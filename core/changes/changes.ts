@@ -8,12 +8,14 @@ import { formatInstant, hasEnded, parseInstant } from '../base/time.ts';
 import { findRecord, lookUp } from '../model/find.ts';
 import { peerIdsOf, withPeerIds } from '../model/peer-lists.ts';
 import type { PolicySpec } from '../model/policy.ts';
+import { beginOf, begun, endOf } from '../model/policy-match.ts';
 import { holderOf, isOfAgent, RESERVED_LABEL_PREFIX } from '../model/presets.ts';
 import { NAME_PATTERN, type NetworkSpec, normalizeName } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
+import { BEGIN_SLACK_MS, beginsOf, MAX_BEGINS } from '../state/begins.ts';
 import { requireRevision } from '../state/expecting.ts';
 import { findPeer } from '../state/find-peer.ts';
-import type { NetworkState } from '../state/state.ts';
+import { type NetworkState, writtenPolicies } from '../state/state.ts';
 import { checkNetworks, checkReferences, type ReservedRange } from './change-checks.ts';
 import { planMoves } from './moves.ts';
 import {
@@ -128,6 +130,7 @@ export function draftChanges(
       const after = stateAfter(state, all);
       checkNetworks(after, planned, reserved);
       checkReferences(state, after, planned);
+      requireFewBegins(state, after);
       return {
         ops: [...opsOf(), ...renumbered.peers.flatMap(({ op }) => op ?? []), ...renumbered.ops, ...moves],
         after,
@@ -186,7 +189,7 @@ function recordsOf(
 ): ReadonlyMap<string, StoredRecord<ChangedKind>> {
   switch (resource) {
     case 'MeshPolicy':
-      return state.policies;
+      return writtenPolicies(state);
     case 'MeshNetwork':
       return state.networks;
     case 'MeshPeer':
@@ -225,7 +228,7 @@ function planCreate(state: NetworkState, change: WriteChange, index: number, now
 function planUpdate(state: NetworkState, change: WriteChange, index: number, now: number): PlannedChange {
   switch (change.resource) {
     case 'MeshPolicy': {
-      const before = expected(findRecord(state.policies, WORD.MeshPolicy, change.name), change);
+      const before = expected(findRecord(writtenPolicies(state), WORD.MeshPolicy, change.name), change);
       const spec = policySpec(change.spec, index, now, before.spec);
       return updateOf(state, index, before, { ...draftOf(before), ...metaOf(change, before, index), spec });
     }
@@ -270,7 +273,8 @@ function expected<R extends StoredRecord>(record: R, { revision }: NetworkChange
 }
 
 /** A policy that has ended may stay as it is, but none is written that ends in the past. */
-function policySpec(spec: PolicySpec, index: number, now: number, before?: PolicySpec): PolicySpec {
+function policySpec(sent: PolicySpec, index: number, now: number, before?: PolicySpec): PolicySpec {
+  const spec = withBegin(sent, index, now, before);
   if (spec.expiresAt === undefined) return spec;
   const written = { ...spec, expiresAt: formatInstant(parseInstant(spec.expiresAt)) };
   if (hasEnded(written, now) && !sameValue(written, before)) {
@@ -278,6 +282,30 @@ function policySpec(spec: PolicySpec, index: number, now: number, before?: Polic
     throw invalidInput([{ pointer: `/changes/${index}/spec/expiresAt`, detail }]);
   }
   return written;
+}
+
+/** A begin that has come means now. A policy that counts already has none. */
+function withBegin(spec: PolicySpec, index: number, now: number, before?: PolicySpec): PolicySpec {
+  const at = beginOf(spec);
+  if (at <= now + BEGIN_SLACK_MS) return begun(spec);
+  const refuse = (detail: string) => invalidInput([{ pointer: `/changes/${index}/spec/startsAt`, detail }], detail);
+  if (before && before.startsAt === undefined)
+    throw refuse(
+      'The policy counts already, so it cannot begin later: write another policy, or delete this one first.',
+    );
+  if (endOf(spec) <= at)
+    throw refuse(`The policy would end (${spec.expiresAt}) before it begins (${spec.startsAt}): name a later end.`);
+  return { ...spec, startsAt: formatInstant(at) };
+}
+
+/** @throws MeshError `conflict` where policies would begin at more instants than changes are judged at */
+function requireFewBegins(before: NetworkState, after: NetworkState): void {
+  const count = beginsOf(after).length;
+  if (count <= MAX_BEGINS || count <= beginsOf(before).length) return;
+  throw new MeshError(
+    'conflict',
+    `Policies of a workspace wait for at most ${MAX_BEGINS} different times, and they do already: choose one of these times, or wait until one has passed.`,
+  );
 }
 
 /** Labels that the control plane sets stay as they are; nobody else writes them. */

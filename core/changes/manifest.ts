@@ -10,7 +10,7 @@ import { networkSpecSchema } from '../model/network-spec.ts';
 import { policyInputSchema } from '../model/policy.ts';
 import { type NetworkRecord, normalizeName, type PeerSpec, type PolicyRecord } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
-import type { NetworkState } from '../state/state.ts';
+import { type NetworkState, writtenPolicies } from '../state/state.ts';
 import type { NetworkChange } from './changes.ts';
 
 /** Documents of one apply: some more than the largest body holds of the smallest policies. */
@@ -126,7 +126,7 @@ function withNothingElse(change: NetworkChange, state: NetworkState): NetworkCha
   const { labels = {} } = change;
   if (change.resource === 'MeshPeer') return { ...change, labels };
   const held = lookUp<NetworkRecord | PolicyRecord>(
-    change.resource === 'MeshPolicy' ? state.policies : state.networks,
+    change.resource === 'MeshPolicy' ? writtenPolicies(state) : state.networks,
     change.name,
   );
   return { ...change, labels, annotations: { ...change.annotations, ...reservedOf(held?.annotations ?? {}) } };
@@ -142,7 +142,7 @@ function changeOf(manifest: Manifest, state: NetworkState): NetworkChange {
   const name = normalizeName(given);
   const meta = { name, ...(labels && { labels }), ...(annotations && { annotations }) };
   if (manifest.kind === 'MeshPolicy') {
-    const action = lookUp(state.policies, name) ? 'update' : 'create';
+    const action = lookUp(writtenPolicies(state), name) ? 'update' : 'create';
     return { action, resource: 'MeshPolicy', ...meta, spec: manifest.spec };
   }
   const action = lookUp(state.networks, name) ? 'update' : 'create';

@@ -1,7 +1,7 @@
 import { exclusionReason, type FileRecord, type PrunedKind } from '../model/file-records.ts';
 import { lookUp } from '../model/find.ts';
 import { DEFAULT_NETWORK } from '../model/resources.ts';
-import type { NetworkState } from '../state/state.ts';
+import { type NetworkState, writtenPolicies } from '../state/state.ts';
 import type { NetworkChange } from './changes.ts';
 
 /**
@@ -18,7 +18,8 @@ export function pruning(
 ): NetworkChange[] {
   return kinds.flatMap((resource) => {
     if (resource === 'WorkloadRule') return [];
-    const records: ReadonlyMap<string, FileRecord> = resource === 'MeshPolicy' ? state.policies : state.networks;
+    const records: ReadonlyMap<string, FileRecord> =
+      resource === 'MeshPolicy' ? writtenPolicies(state) : state.networks;
     const named = changes.flatMap((change) =>
       change.resource === resource ? [lookUp(records, change.name)?.name] : [],
     );

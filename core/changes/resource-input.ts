@@ -5,9 +5,11 @@ import { refusePollution } from '../base/polluting-keys.ts';
 import { type Yaml, YamlError } from '../base/ports.ts';
 import { formatInstant } from '../base/time.ts';
 import type { PolicySpec } from '../model/policy.ts';
+import { beginOf } from '../model/policy-match.ts';
 import type { NetworkSpec } from '../model/resources.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import type { NetworkServices } from '../state/services.ts';
+import { writtenPolicies } from '../state/state.ts';
 import type { NetworkChange } from './changes.ts';
 import { readChange } from './manifest.ts';
 
@@ -19,7 +21,7 @@ export interface ResourceInput<Spec> {
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
   readonly spec?: Spec | undefined;
-  /** Instead of `spec.expiresAt`, counted from now. */
+  /** Instead of `spec.expiresAt`, counted from the begin, which is now without `spec.startsAt`. */
   readonly ttl?: string | undefined;
   readonly apiVersion?: unknown;
   readonly kind?: unknown;
@@ -117,7 +119,7 @@ async function sameRecord(
   name: string,
 ): Promise<void> {
   const state = await services.states.current(workspace);
-  const records = resource === 'MeshPolicy' ? state.policies : state.networks;
+  const records = resource === 'MeshPolicy' ? writtenPolicies(state) : state.networks;
   const stored = [...records.values()].find((record) => record.uid === id)?.name ?? id;
   if (stored.toLowerCase() === name.replaceAll(' ', '-').toLowerCase()) return;
   const detail = `The path names ${stored} and the body ${name}: a record keeps its name.`;
@@ -133,7 +135,8 @@ function withTtl<Spec extends PolicySpec | NetworkSpec>(spec: Spec, ttl: string 
   if ('expiresAt' in spec && spec.expiresAt !== undefined) {
     throw invalidInput([{ pointer: '/ttl', detail: 'Send either ttl or spec.expiresAt.' }]);
   }
-  return { ...spec, expiresAt: formatInstant(Math.min(now + ms, MAX_INSTANT)) };
+  const begin = 'startsAt' in spec ? Math.max(now, beginOf(spec)) : now;
+  return { ...spec, expiresAt: formatInstant(Math.min(begin + ms, MAX_INSTANT)) };
 }
 
 /** The last instant that ISO 8601 writes with four digits of a year. */

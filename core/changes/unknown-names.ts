@@ -6,7 +6,7 @@ import { peerIdsOf, unknownPeersAt } from '../model/peer-lists.ts';
 import { normalizeName } from '../model/resources.ts';
 import { indexOfNames, nearestOf } from '../model/with-nearest.ts';
 import { lookUpPeer } from '../state/find-peer.ts';
-import type { NetworkState } from '../state/state.ts';
+import { type NetworkState, writtenPolicies } from '../state/state.ts';
 import { unknownNetworkAt } from './change-checks.ts';
 
 const text = z.string().optional().catch(undefined);
@@ -53,8 +53,8 @@ export function unknownNamesFinder(state: NetworkState, all: readonly unknown[])
 }
 
 /** A policy may go on naming a network that has gone. */
-function storedNetwork({ metadata: { name = '' } }: Document, { policies }: NetworkState): string | undefined {
-  return lookUp(policies, name)?.spec.network;
+function storedNetwork({ metadata: { name = '' } }: Document, state: NetworkState): string | undefined {
+  return lookUp(writtenPolicies(state), name)?.spec.network;
 }
 
 const JOINS =

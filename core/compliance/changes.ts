@@ -19,7 +19,7 @@ export interface NetworkChangeRecord {
   readonly resources: readonly string[];
   /** True if the change writes policies. */
   readonly isOfPolicies: boolean;
-  /** True if the change follows from an earlier decision: an expiry, or the policies that hold an agent to its preset. */
+  /** True if the change follows from an earlier decision: an expiry, the begin of a policy, or the policies that hold an agent to its preset. */
   readonly isAutomatic: boolean;
   readonly isDirect: boolean;
   /** Empty where nobody did. */
@@ -104,6 +104,11 @@ function decides(change: Change): boolean {
   return !sameAccess(change.before, change.record);
 }
 
-function followsFromEarlier({ type, record }: Change, actor: string): boolean {
-  return isOfAgent(record) || (type === 'deleted' && actor.startsWith('system:'));
+function followsFromEarlier(change: Change, actor: string): boolean {
+  const { type, record } = change;
+  return isOfAgent(record) || (actor.startsWith('system:') && (type === 'deleted' || begins(change)));
+}
+
+function begins(change: Change): boolean {
+  return isOfKind(change, 'MeshPolicy') && change.before?.spec.startsAt !== undefined;
 }

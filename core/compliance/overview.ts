@@ -5,7 +5,7 @@ import { type WorkspaceRecord, workspaceById } from '../model/workspaces.ts';
 import { openPaths } from '../peers/path-counts.ts';
 import { isLive } from '../state/agent-tree.ts';
 import type { NetworkServices } from '../state/services.ts';
-import type { NetworkState } from '../state/state.ts';
+import { type NetworkState, writtenPolicies } from '../state/state.ts';
 import { livePeers } from '../views/peer-view.ts';
 import type { FactContext } from './facts/fact.ts';
 import { INSTALLATION_FACTS } from './facts/installation.ts';
@@ -43,7 +43,7 @@ export async function overviewOf(context: CallContext<FactContext['services'] & 
       ).length,
     },
     paths: openPaths(state, peers, services.paths),
-    policies: [...state.policies.values()].filter((policy) => !isOfAgent(policy)).length,
+    policies: [...writtenPolicies(state).values()].filter((policy) => !isOfAgent(policy)).length,
     agents: { total: agents.length, live: agents.filter((agent) => isLive(agent, now)).length },
     warnings: [
       ...approval,

@@ -1,9 +1,9 @@
 import { foldName } from '../base/record.ts';
-import type { NetworkState } from '../state/state.ts';
+import { type NetworkState, writtenPolicies } from '../state/state.ts';
 
 /** A name that no policy has yet. */
-export function freeName({ policies }: Pick<NetworkState, 'policies'>, wanted: string): string {
-  const taken = new Set([...policies.keys()].map(foldName));
+export function freeName(state: Pick<NetworkState, 'policies' | 'waiting'>, wanted: string): string {
+  const taken = new Set([...writtenPolicies(state).keys()].map(foldName));
   let name = wanted;
   for (let count = 2; taken.has(name); count++) name = `${wanted}-${count}`;
   return name;

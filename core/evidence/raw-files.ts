@@ -7,6 +7,7 @@ import { capturedAtOf, type SnapshotRecord } from '../history/snapshot-record.ts
 import { listSnapshots } from '../history/snapshots.ts';
 import type { WorkflowRecord } from '../model/workflow-records.ts';
 import type { NetworkServices } from '../state/services.ts';
+import { writtenPolicies } from '../state/state.ts';
 import { editablePolicy } from '../views/policy-view.ts';
 import { toYaml } from '../views/render-yaml.ts';
 import { resultRevision } from '../workflow/workflow-record.ts';
@@ -113,8 +114,9 @@ async function* policies({ services, workspace, log }: RawContext): AsyncGenerat
     yield { text: `# What the network was at revision ${log.revision} is no longer kept.\n`, count: 0 };
     return;
   }
-  if (state.policies.size === 0) yield { text: '# There are no policies.\n', count: 0 };
-  for (const policy of [...state.policies.values()].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+  const policies = [...writtenPolicies(state).values()];
+  if (policies.length === 0) yield { text: '# There are no policies.\n', count: 0 };
+  for (const policy of policies.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const { name, uid, labels, annotations, revision } = policy;
     const { spec } = editablePolicy(policy, state);
     const metadata = { name, uid, revision, labels: sorted(labels), annotations: sorted(annotations) };

@@ -6,7 +6,7 @@ import { effectOf, effectOnPeer, outsidePairs } from '../effect/effect.ts';
 import { namedTerms } from '../effect/named-terms.ts';
 import { effectTexts } from '../effect/rows.ts';
 import type { NetworkServices } from '../state/services.ts';
-import { FIELD_OF_KIND, type NetworkState, type StateKind } from '../state/state.ts';
+import { type NetworkState, recordsOf, type StateKind } from '../state/state.ts';
 import { commitView } from './blame.ts';
 import { commitAt } from './commits-between.ts';
 import { endOf, type NetworkStep, networkMoments, type StateMoment } from './network-moments.ts';
@@ -110,7 +110,7 @@ function entriesOf(start: NetworkState, steps: readonly NetworkStep[], ends: rea
     present.set(key, record);
     for (const at of endOf(record)) due.set(at, (due.get(at) ?? new Set()).add(key));
   };
-  for (const kind of DECIDING) for (const record of start[FIELD_OF_KIND[kind]].values()) put(record);
+  for (const kind of DECIDING) for (const record of recordsOf(start, kind).values()) put(record);
   const entries: Entry[] = [];
   let next = 0;
   const endUpTo = (instant: number) => {

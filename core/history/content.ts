@@ -5,7 +5,7 @@ import type { StoredRecord } from '../base/record.ts';
 import { networkSpecSchema } from '../model/network-spec.ts';
 import { withPeerNames } from '../model/peer-lists.ts';
 import { storedPolicySpec } from '../model/policy.ts';
-import type { NetworkState } from '../state/state.ts';
+import { type NetworkState, writtenPolicies } from '../state/state.ts';
 import { agentPartSchemas } from '../views/agent-view.ts';
 import { documentSchema } from '../views/custom-resource.ts';
 import { peerSchema, peerSpecShape } from '../views/peer-view.ts';
@@ -85,7 +85,7 @@ const sorted = memoize((records: ReadonlyMap<string, StoredRecord>) =>
 );
 
 function recordsAfter(state: NetworkState, field: Field, name: string): readonly StoredRecord[] {
-  const records = sorted(state[field === 'presence' ? 'peers' : field]);
+  const records = sorted(field === 'policies' ? writtenPolicies(state) : state[field === 'presence' ? 'peers' : field]);
   const index = records.findIndex((record) => record.name > name);
   return index < 0 ? [] : records.slice(index);
 }

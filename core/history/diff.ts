@@ -179,6 +179,7 @@ function withShared(state: NetworkState, other: NetworkState): NetworkState {
     ...state,
     peers: shared(state.peers, other.peers),
     policies: shared(state.policies, other.policies),
+    waiting: shared(state.waiting, other.waiting),
     networks: shared(state.networks, other.networks),
     agents: shared(state.agents, other.agents),
   };

@@ -10,7 +10,7 @@ import { gonePeers } from '../model/peer-lists.ts';
 import { storedPolicySpec } from '../model/policy.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import type { TokenRecord } from '../model/token-record.ts';
-import { FIELD_OF_KIND, type NetworkState } from '../state/state.ts';
+import { type NetworkState, recordsOf } from '../state/state.ts';
 import { documentSchema } from '../views/custom-resource.ts';
 import { editablePolicy } from '../views/policy-view.ts';
 import { ruleDocument, ruleDocumentSchema } from '../views/workload-rule.ts';
@@ -82,7 +82,7 @@ export function exportPage(
   let left = maxCharacters;
   let last = '';
   for (const kind of FILE_KINDS.slice(from ? FILE_KINDS.indexOf(from.kind) : 0)) {
-    for (const record of sorted(recordsOf(kind, state, rules))) {
+    for (const record of sorted(filesOf(kind, state, rules))) {
       if (from?.kind === kind && record.name <= from.name) continue;
       if (exclusionReason(record, by, at) !== undefined) continue;
       const resource = fileResource(record, carried);
@@ -102,8 +102,8 @@ export function exportPage(
 type Rules = ReadonlyMap<string, TokenRecord>;
 const NO_RULES: Rules = new Map();
 
-function recordsOf(kind: FileKind, state: NetworkState, rules: Rules): ReadonlyMap<string, FileRecord> {
-  return kind === 'WorkloadRule' ? rules : state[FIELD_OF_KIND[kind]];
+function filesOf(kind: FileKind, state: NetworkState, rules: Rules): ReadonlyMap<string, FileRecord> {
+  return kind === 'WorkloadRule' ? rules : recordsOf(state, kind);
 }
 
 const sorted = memoize((records: ReadonlyMap<string, FileRecord>) =>
@@ -151,7 +151,7 @@ function omissionOf(state: NetworkState, rules: Rules, { by, at, carried }: Expo
     if (row.names.length < NAMES_SHOWN) row.names.push(name);
   };
   for (const kind of FILE_KINDS) {
-    for (const record of sorted(recordsOf(kind, state, rules))) {
+    for (const record of sorted(filesOf(kind, state, rules))) {
       const why = exclusionReason(record, by, at);
       if (why !== undefined) add(kind, record.kind === 'Token' ? record.spec.name : record.name, why);
       else if (record.kind === 'MeshPolicy' && listsOthers(record.spec, state, carried)) add(kind, record.name, LISTS);

@@ -1,9 +1,17 @@
 import { type RecordVersion, StoreError, type VersionQuery } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
+import type { PolicyRecord } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
 import { agentOf } from '../state/network-model.ts';
 import type { NetworkServices } from '../state/services.ts';
-import { FIELD_OF_KIND, type NetworkState, type StateKind } from '../state/state.ts';
+import {
+  dividedPolicies,
+  FIELD_OF_KIND,
+  type NetworkState,
+  recordIn,
+  recordsOf,
+  type StateKind,
+} from '../state/state.ts';
 import { type NewNames, underNewNames } from './new-names.ts';
 
 /** A record that is another one in a later state, in what decides who reaches whom. */
@@ -39,7 +47,7 @@ const DECIDING_KINDS = ['MeshPolicy', 'MeshPeer', 'MeshNetwork', 'AgentIdentity'
 export function recordDifferences(from: NetworkState, to: NetworkState): RecordDifference[] {
   return DECIDING_KINDS.flatMap((kind) => {
     const field = FIELD_OF_KIND[kind];
-    const [old, now]: ReadonlyMap<string, StoredRecord>[] = [from[field], to[field]];
+    const [old, now]: ReadonlyMap<string, StoredRecord>[] = [recordsOf(from, kind), recordsOf(to, kind)];
     if (old === undefined || now === undefined || old === now) return [];
     const changed: RecordDifference[] = [];
     const add = (name: string, before: StoredRecord | undefined, after: StoredRecord | undefined) =>
@@ -89,7 +97,7 @@ export async function revertibleChangesOf(
     const stored = await versionsOf(store, older.workspace, kind, span);
     const versions = kind === 'MeshPeer' ? underNewNames(stored, older, names) : stored;
     for (const [name, own] of Map.groupBy(versions, (version) => version.name)) {
-      written.set(`${field}/${name}`, decidingVersions(older[field].get(name), own));
+      written.set(`${field}/${name}`, decidingVersions(recordIn(older, kind, name), own));
     }
   }
   const textOf = (id: string) =>
@@ -141,12 +149,17 @@ async function versionsOf(
 export function withReverted(state: NetworkState, records: Iterable<RecordDifference>): NetworkState {
   const maps = new Map<DecidingKind, Map<string, StoredRecord>>();
   for (const { kind, name, before } of records) {
-    const own = maps.get(kind) ?? new Map<string, StoredRecord>(state[FIELD_OF_KIND[kind]]);
+    const own = maps.get(kind) ?? new Map<string, StoredRecord>(recordsOf(state, kind));
     maps.set(kind, own);
     if (before) own.set(name, before);
     else own.delete(name);
   }
-  return { ...state, ...Object.fromEntries([...maps].map(([kind, own]) => [FIELD_OF_KIND[kind], own])) };
+  const policies = maps.get('MeshPolicy') as Map<string, PolicyRecord> | undefined;
+  return {
+    ...state,
+    ...Object.fromEntries([...maps].map(([kind, own]) => [FIELD_OF_KIND[kind], own])),
+    ...(policies && dividedPolicies(policies.values())),
+  };
 }
 
 /** Returns true if a peer belongs to an agent, before or after: records of agents bound what it may open. */

@@ -79,6 +79,7 @@ export function digestOf(state: NetworkState): string {
   for (const field of [...SNAPSHOT_LISTS, 'presence'] as const) {
     total.update(`${sumOf(state[field]).toString(16)}\n`);
   }
+  if (state.waiting.size > 0) total.update(`${sumOf(state.waiting).toString(16)}\n`);
   return total.digest('hex');
 }
 

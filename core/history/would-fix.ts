@@ -10,7 +10,7 @@ import type { Blocker, ConnectivityQuery, Explanation } from '../reachability/ex
 import type { PeerInput } from '../reachability/model.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import { agentOf, modelOf } from '../state/network-model.ts';
-import type { NetworkState } from '../state/state.ts';
+import { type NetworkState, writtenPolicies } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
 import { droppingRules, withExemptions } from './exemption.ts';
 
@@ -184,8 +184,8 @@ function policyChanges(
 const MAX_NAME_LENGTH = 58;
 
 /** Names that no policy has, each given once. What comes last tells them apart and is kept. */
-function freeNames({ policies }: NetworkState): (start: string, end: string) => string {
-  const taken = new Set([...policies.keys()].map((name) => name.toLowerCase()));
+function freeNames(state: NetworkState): (start: string, end: string) => string {
+  const taken = new Set([...writtenPolicies(state).keys()].map((name) => name.toLowerCase()));
   return (start, end) => {
     const tail = end.slice(0, MAX_NAME_LENGTH / 2);
     const base = start.slice(0, MAX_NAME_LENGTH - tail.length) + tail;

@@ -41,16 +41,17 @@ export async function removalCascade(
     store.list(state.workspace, 'Plan'),
     store.list(state.workspace, 'Workflow'),
   ]);
-  const policies = [...state.policies.values()].filter(
-    ({ labels, annotations }) => has(labels[AGENT_LABEL]) || has(annotations[WRITTEN_BY]),
-  );
+  const isOurs = ({ labels, annotations }: PolicyRecord) => has(labels[AGENT_LABEL]) || has(annotations[WRITTEN_BY]);
+  const policies = [...state.policies.values()].filter(isOurs);
+  // One that waits closes nothing yet.
+  const waiting = [...state.waiting.values()].filter(isOurs);
   const { kept, checks } = directory?.spec.settings.requireApproval
     ? retainedPolicies({ state, agents, policies, now: clock.now() })
     : NONE_RETAINED;
   const stays = new Set(kept.map(({ before }) => before));
   return {
     peers: [...state.peers.values()].filter((peer) => names.has(agentOf(peer) ?? '')),
-    policies: policies.filter((policy) => !stays.has(policy)),
+    policies: [...policies.filter((policy) => !stays.has(policy)), ...waiting],
     kept,
     checks,
     tokens: tokens.items.filter(({ spec }) => tokenEnds(spec, has)),

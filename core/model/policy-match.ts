@@ -63,6 +63,23 @@ export function endOf({ expiresAt }: Pick<PolicySpec, 'expiresAt'>): number {
   return expiresAt === undefined ? Number.POSITIVE_INFINITY : parseInstant(expiresAt);
 }
 
+/** Returns true if a stored policy waits for its begin: it counts for nothing, whatever time it is, until a job takes that off. */
+export function waits(spec: unknown): boolean {
+  return typeof spec === 'object' && spec !== null && 'startsAt' in spec && spec.startsAt !== undefined;
+}
+
+/** The instant at which a policy begins that waits, ms; before all others for one that has begun. */
+export function beginOf({ startsAt }: Pick<PolicySpec, 'startsAt'>): number {
+  return startsAt === undefined ? Number.NEGATIVE_INFINITY : parseInstant(startsAt);
+}
+
+/** Returns a policy as it counts once it has begun. */
+export function begun(spec: PolicySpec): PolicySpec {
+  if (spec.startsAt === undefined) return spec;
+  const { startsAt: _, ...rest } = spec;
+  return rest;
+}
+
 /** Returns true if a peer is a subject of a policy. */
 export function isSubject(
   { network, peerSelector }: Pick<PolicySpec, 'network' | 'peerSelector'>,

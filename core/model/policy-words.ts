@@ -11,8 +11,9 @@ const MAX_NAMED = 8;
 export function policyText(spec: PolicySpec): string {
   const subject = subjectText(spec);
   const [ingress, egress] = [directionText(spec, 'ingress', subject), directionText(spec, 'egress', subject)];
-  if (ingress === undefined) return `${spec.action} ${egress}; ingress not touched`;
-  return `${spec.action} ${ingress}; ${egress ?? 'egress not touched'}`;
+  const begin = spec.startsAt === undefined ? '' : `; begins ${spec.startsAt}`;
+  if (ingress === undefined) return `${spec.action} ${egress}; ingress not touched${begin}`;
+  return `${spec.action} ${ingress}; ${egress ?? 'egress not touched'}${begin}`;
 }
 
 /** Returns undefined where the policy does not govern the direction. */

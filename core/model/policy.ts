@@ -128,6 +128,7 @@ export const policySpecSchema = z.strictObject({
   peerSelector: selectorSchema.optional(),
   ingress: listOf(ingressRuleSchema, POLICY_LIMITS.rulesPerDirection).optional(),
   egress: listOf(egressRuleSchema, POLICY_LIMITS.rulesPerDirection).optional(),
+  startsAt: instantText('startsAt is an ISO 8601 time such as 2030-01-31T12:00:00Z').optional(),
   expiresAt: instantText('expiresAt is an ISO 8601 time such as 2030-01-31T12:00:00Z').optional(),
 });
 export type PolicySpec = z.output<typeof policySpecSchema>;

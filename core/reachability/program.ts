@@ -8,7 +8,7 @@ import {
   type Selector,
   selectorSchema,
 } from '../model/policy.ts';
-import { endOf, isolates, matchesAnyone, rulesOf } from '../model/policy-match.ts';
+import { endOf, isolates, matchesAnyone, rulesOf, waits } from '../model/policy-match.ts';
 import type { Direction, PolicyInput } from './model.ts';
 import { ALL_PORTS, type PortSetId, type PortSets } from './port-sets.ts';
 
@@ -34,9 +34,10 @@ export interface ActivePolicy {
   readonly code: PolicyCode;
 }
 
-/** The policies in force at an instant, ms. */
+/** The policies in force at an instant, ms: those that have begun and have not ended. */
 export function activePolicies(codes: PolicyCodes, policies: readonly PolicyInput[], now: number): ActivePolicy[] {
   return policies
+    .filter(({ spec }) => !waits(spec))
     .map(({ name, spec }) => ({ name, spec, code: codes.of(spec) }))
     .filter(({ code }) => code.expiresAt > now);
 }

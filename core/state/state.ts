@@ -1,5 +1,6 @@
 import type { Commit } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
+import { waits } from '../model/policy-match.ts';
 import type { QuarantinedAddresses } from '../model/quarantine.ts';
 import { RecordMap } from '../model/record-map.ts';
 import type { AgentRecord, NetworkRecord, PeerRecord, PolicyRecord, PresenceRecord } from '../model/resources.ts';
@@ -9,7 +10,10 @@ export interface NetworkState {
   readonly workspace: string;
   readonly revision: number;
   readonly peers: ReadonlyMap<string, PeerRecord>;
+  /** Those that have begun. All that decides who reaches whom reads these alone. */
   readonly policies: ReadonlyMap<string, PolicyRecord>;
+  /** Those with a `startsAt`, which a job takes off when they begin. They count for nothing. */
+  readonly waiting: ReadonlyMap<string, PolicyRecord>;
   readonly networks: ReadonlyMap<string, NetworkRecord>;
   readonly agents: ReadonlyMap<string, AgentRecord>;
   /** By peer name. */
@@ -31,9 +35,11 @@ export type StateKind = keyof typeof FIELD_OF_KIND;
 export const STATE_KINDS = Object.keys(FIELD_OF_KIND) as readonly StateKind[];
 
 const FIELDS = { ...FIELD_OF_KIND, AddressRest: 'quarantine' } as const;
-type Field = (typeof FIELDS)[keyof typeof FIELDS];
+type Field = (typeof FIELDS)[keyof typeof FIELDS] | 'waiting';
+const ALL_FIELDS: readonly Field[] = [...Object.values(FIELDS), 'waiting'];
 
-function fieldOf(kind: string): Field | undefined {
+function fieldOf({ kind, spec }: StoredRecord): Field | undefined {
+  if (kind === 'MeshPolicy' && waits(spec)) return 'waiting';
   return Object.hasOwn(FIELDS, kind) ? FIELDS[kind as keyof typeof FIELDS] : undefined;
 }
 
@@ -42,13 +48,14 @@ export function stateOf(workspace: string, revision: number, records: Iterable<S
   const maps: Record<Field, Map<string, StoredRecord>> = {
     peers: new Map(),
     policies: new Map(),
+    waiting: new Map(),
     networks: new Map(),
     agents: new Map(),
     presence: new Map(),
     quarantine: new Map(),
   };
   for (const record of records) {
-    const field = fieldOf(record.kind);
+    const field = fieldOf(record);
     if (field) maps[field].set(record.name, record);
   }
   return { workspace, revision, ...(maps as Pick<NetworkState, Field>) };
@@ -70,7 +77,7 @@ function moved(
   { revision, changes }: Pick<Commit, 'revision' | 'changes'>,
   move: (records: RecordMap, changed: ReadonlyMap<string, StoredRecord | undefined>) => RecordMap,
 ): NetworkState {
-  const fields = [...changedRecords(changes)].map(
+  const fields = [...changedRecords(state, changes)].map(
     ([field, changed]) => [field, move(RecordMap.from<StoredRecord>(state[field]), changed)] as const,
   );
   return { ...state, ...Object.fromEntries(fields), revision };
@@ -88,24 +95,55 @@ export function decidingState(state: NetworkState): NetworkState {
 
 /** The same state, made to be followed by others. */
 export function trackedState(state: NetworkState): NetworkState {
-  const maps = Object.values(FIELDS).map((field) => [field, RecordMap.from<StoredRecord>(state[field])]);
+  const maps = ALL_FIELDS.map((field) => [field, RecordMap.from<StoredRecord>(state[field])]);
   return { ...state, ...Object.fromEntries(maps) };
 }
 
-function changedRecords(changes: Commit['changes']): Map<Field, Map<string, StoredRecord | undefined>> {
+function changedRecords(
+  state: NetworkState,
+  changes: Commit['changes'],
+): Map<Field, Map<string, StoredRecord | undefined>> {
   const changed = new Map<Field, Map<string, StoredRecord | undefined>>();
   for (const { type, record } of changes) {
-    const field = fieldOf(record.kind);
+    const put = (field: Field, value: StoredRecord | undefined) => {
+      const records = changed.get(field) ?? new Map<string, StoredRecord | undefined>();
+      changed.set(field, records.set(record.name, value));
+    };
+    const field = fieldOf(record);
     if (field === undefined) continue;
-    const records = changed.get(field) ?? new Map<string, StoredRecord | undefined>();
-    changed.set(field, records.set(record.name, type === 'deleted' ? undefined : record));
+    const other = OTHER_FIELD[field];
+    if (other && state[other].has(record.name)) put(other, undefined);
+    put(field, type === 'deleted' ? undefined : record);
   }
   return changed;
 }
 
+/** A policy that begins moves from the one to the other. */
+const OTHER_FIELD: Partial<Record<Field, 'policies' | 'waiting'>> = { policies: 'waiting', waiting: 'policies' };
+
+/** The records of a kind by name: of policies, those that wait too. */
+export function recordsOf<K extends StateKind>(state: NetworkState, kind: K): NetworkState[(typeof FIELD_OF_KIND)[K]];
+export function recordsOf(state: NetworkState, kind: StateKind): ReadonlyMap<string, StoredRecord> {
+  return kind === 'MeshPolicy' ? writtenPolicies(state) : state[FIELD_OF_KIND[kind]];
+}
+
+/** Every policy by name, whether it counts or waits: for those that name, show, change or delete policies. */
+export function writtenPolicies({ policies, waiting }: Policies): NetworkState['policies'] {
+  return waiting.size === 0 ? policies : new Map([...policies, ...waiting]);
+}
+
+type Policies = Pick<NetworkState, 'policies' | 'waiting'>;
+
+/** Returns policies divided into those that count and those that wait. */
+export function dividedPolicies(records: Iterable<PolicyRecord>): Policies {
+  const { policies, waiting } = stateOf('', 0, records);
+  return { policies, waiting };
+}
+
 /** The record of a state by kind and stored name. */
 export function recordIn(state: NetworkState, kind: string, name: string): StoredRecord | undefined {
-  return isStateKind(kind) ? state[FIELD_OF_KIND[kind]].get(name) : undefined;
+  if (!isStateKind(kind)) return undefined;
+  return state[FIELD_OF_KIND[kind]].get(name) ?? (kind === 'MeshPolicy' ? state.waiting.get(name) : undefined);
 }
 
 /** Returns true if records of a kind are part of a {@link NetworkState}. */

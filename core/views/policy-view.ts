@@ -81,7 +81,7 @@ export function briefPolicy({ id, name, labels, spec, revision, status }: z.outp
     id,
     name,
     labels,
-    spec: { expiresAt: spec.expiresAt },
+    spec: { startsAt: spec.startsAt, expiresAt: spec.expiresAt },
     revision,
     status: { summary, matchedPeers, warnings },
   };

@@ -6,6 +6,7 @@ import { sameAccess } from '../model/peer-access.ts';
 import { allRulesOf } from '../model/policy-match.ts';
 import type { PolicyRecord } from '../model/resources.ts';
 import { MAX_WEIGHT, MAX_WEIGHT_BY_AGENTS, mostOf, tooHeavy, weightOf } from '../reachability/weight.ts';
+import { stateAt } from '../state/begins.ts';
 import { networkReadSet, readSetOn } from '../state/read-set.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type NetworkState, recordIn } from '../state/state.ts';
@@ -52,14 +53,16 @@ export function requireComputable(
   byAgent: boolean,
 ): ReadSet | undefined {
   if (!ops.some((op) => weighs(op, before))) return undefined;
-  const after = afterwards();
+  // What begins later is weighed when it is written, so that nothing stops it then.
+  const after = stateAt(afterwards(), Number.POSITIVE_INFINITY);
   const most = byAgent ? MAX_WEIGHT_BY_AGENTS : MAX_WEIGHT;
   const byPolicies = ops.some(isOfPolicy) ? readSetOn(before, ['MeshPolicy']) : undefined;
   const bound = heaviestOf(after.policies.values());
   if (bound <= MAX_WEIGHT_BY_AGENTS) return bound > most * NEAR_FOR_POLICIES ? byPolicies : undefined;
   const now = clock.now();
   const weight = weightOf(states.reachability(after, now));
-  if (weight > most && !(weight < weightOf(states.reachability(before, now)))) throw tooHeavy();
+  if (weight > most && !(weight < weightOf(states.reachability(stateAt(before, Number.POSITIVE_INFINITY), now))))
+    throw tooHeavy();
   if (weight > most * NEAR) return networkReadSet(before);
   return weight > most * NEAR_FOR_POLICIES ? byPolicies : undefined;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
 import { findRecord } from '../../core/model/find.ts';
+import { writtenPolicies } from '../../core/state/state.ts';
 import { policySchema, policyView } from '../../core/views/policy-view.ts';
 import { defineOperation } from '../define.ts';
 import { idField } from '../resources/resource-fields.ts';
@@ -21,6 +22,6 @@ export const getPolicy = defineOperation({
   http: { method: 'get', path: '/api/v1/policies/:id' },
   async run({ id }, { services, workspace }) {
     const state = await services.states.current(workspace);
-    return policyView(findRecord(state.policies, 'policy', id), state, services.clock.now());
+    return policyView(findRecord(writtenPolicies(state), 'policy', id), state, services.clock.now());
   },
 });

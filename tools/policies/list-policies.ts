@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
 import { lint } from '../../core/reachability/lint.ts';
+import { writtenPolicies } from '../../core/state/state.ts';
 import { briefPolicy, policySchema, policyView } from '../../core/views/policy-view.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { pageOf, pageQuery } from '../page.ts';
@@ -40,7 +41,7 @@ export const listPolicies = defineHeavyOperation({
   http: { method: 'get', path: '/api/v1/policies' },
   async run(query, context) {
     const { state, at } = await stateFor(context, query);
-    const page = pageOf([...state.policies.values()], query, (policy) => policyView(policy, state, at));
+    const page = pageOf([...writtenPolicies(state).values()], query, (policy) => policyView(policy, state, at));
     if (!query.lint) return page;
     const names = new Set(page.items.map(({ name }) => name));
     const found = lint(context.services.states.reachability(state, at), names);

@@ -1,4 +1,5 @@
 import { findRecord } from '../../core/model/find.ts';
+import { writtenPolicies } from '../../core/state/state.ts';
 import { policySchema, policyView } from '../../core/views/policy-view.ts';
 import { changeWrites } from '../resources/change-writes.ts';
 
@@ -7,5 +8,5 @@ export const policyWrites = changeWrites({
   noun: 'policy',
   path: '/api/v1/policies',
   output: policySchema,
-  view: (name, after, now) => policyView(findRecord(after.policies, 'policy', name), after, now),
+  view: (name, after, now) => policyView(findRecord(writtenPolicies(after), 'policy', name), after, now),
 });

@@ -52,7 +52,13 @@ export const getSnapshot = defineHeavyOperation({
   },
 });
 
-function countsOf({ peers, policies, networks, agents, presence }: NetworkState) {
+function countsOf({ peers, policies, waiting, networks, agents, presence }: NetworkState) {
   const online = [...presence.values()].filter(({ spec }) => spec.online).length;
-  return { peers: peers.size, policies: policies.size, networks: networks.size, agents: agents.size, online };
+  return {
+    peers: peers.size,
+    policies: policies.size + waiting.size,
+    networks: networks.size,
+    agents: agents.size,
+    online,
+  };
 }

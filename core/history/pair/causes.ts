@@ -5,7 +5,7 @@ import { parseInstant } from '../../base/time.ts';
 import { isOfKind } from '../../base/written-record.ts';
 import type { AgentRecord, PeerRecord } from '../../model/resources.ts';
 import { sameValue } from '../../model/value.ts';
-import { afterCommit, FIELD_OF_KIND, type NetworkState, type StateKind } from '../../state/state.ts';
+import { afterCommit, type NetworkState, recordIn } from '../../state/state.ts';
 import { type Moment, type Reading, type ReadingAt, sameReading } from './readings.ts';
 
 /** Causes of a change of a connection. */
@@ -74,8 +74,7 @@ function decisive(
 /** Records of which several parts are made have all of them, in order. */
 function withParts(state: NetworkState, parts: readonly Part[], revision: number): NetworkState {
   return parts.reduce((now, { change }) => {
-    const field = FIELD_OF_KIND[change.record.kind as StateKind];
-    const present = now[field].get(change.record.name);
+    const present = recordIn(now, change.record.kind, change.record.name);
     const record =
       change.type === 'updated' && change.before && present
         ? merged(present, change.before, change.record)

@@ -1,8 +1,12 @@
 import type { JoinGrant } from '../../authority/label-sets.ts';
+import type { Change } from '../../base/ports.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
 import { lookUpById } from '../../model/find.ts';
 import { sentSpecSchema } from '../../model/policy.ts';
-import type { NetworkState } from '../../state/state.ts';
+import { beginOf, begun } from '../../model/policy-match.ts';
+import { sameValue } from '../../model/value.ts';
+import { stateAt } from '../../state/begins.ts';
+import { afterCommit, type NetworkState, writtenPolicies } from '../../state/state.ts';
 import { changesNothing, type Trial } from './changes-nothing.ts';
 import { onlyDenials } from './only-denials.ts';
 import type { Order } from './order.ts';
@@ -17,10 +21,10 @@ import {
   unmetPairs,
   unmetText,
 } from './order-result.ts';
-import { PolicyDraft, type ReachOf } from './policy-draft.ts';
+import { lasting, newPolicy, PolicyDraft, type ReachOf } from './policy-draft.ts';
 import { refused } from './refused.ts';
 import { type Region, readOrder, regionsOf } from './regions.ts';
-import { writeOrder } from './write-order.ts';
+import { removeRules, writeOrder } from './write-order.ts';
 
 export interface CompileContext {
   /** ms */
@@ -55,15 +59,22 @@ export interface CompiledOrders {
  * @throws MeshError `invalid_input` for an order of which nothing can be done, or that a DENY wins over
  */
 export function compileOrders(orders: readonly Order[], state: NetworkState, context: CompileContext): CompiledOrders {
-  const { now, joins, isPersons, owner, reachOf, takenNames } = context;
-  const draft = new PolicyDraft(state, now, reachOf, takenNames);
+  const { joins, isPersons, owner } = context;
+  const takenNames = new Set([...(context.takenNames ?? []), ...writtenPolicies(state).keys()]);
+  const begin = beginOf(orders[0] ?? {});
+  const now = Math.max(context.now, begin);
+  const reachOf: ReachOf = (on) => context.reachOf(on, now);
+  const draft = new PolicyDraft(stateAt(state, begin), now, reachOf, takenNames);
+  // What is removed does not begin later either.
+  const waiting = new PolicyDraft({ ...state, policies: state.waiting }, 0, reachOf, takenNames);
   const notChanged: string[] = [];
   const already: string[] = [];
   const idle: string[] = [];
   for (const order of orders) {
-    const before = draft.state;
+    const [before, waited] = [draft.state, waiting.state];
     const regions = regionsOf(readOrder(order, before), before);
     writeOrder(readOrder(order, before), draft);
+    if (order.do === 'remove') removeRules(readOrder(order, before), waiting);
     // Connections that no ALLOW opens are not denied: a later ALLOW would open them.
     const judged = order.do === 'deny' ? onlyDenials : (of: NetworkState) => of;
     const trial = { before: judged(before), after: judged(draft.state), now, isPersons, reachOf };
@@ -72,7 +83,7 @@ export function compileOrders(orders: readonly Order[], state: NetworkState, con
     refuseDenied(order, unmet);
     refusePreset(order, unmet, before);
     notChanged.push(...unmet.map(unmetText));
-    if (draft.state !== before) continue;
+    if (draft.state !== before || waiting.state !== waited) continue;
     const isPartlySo = regions.some((region) => isMetSomewhere(region, before, draft.reach()));
     if (unmet.length > 0 && !(isPartlySo && unmet.every(({ reason }) => reason !== OPEN_BY_DEFAULT)))
       throw refused(`Nothing of "${order.text}" can be done. ${unmet.map(unmetText).join('; ')}.`);
@@ -80,18 +91,59 @@ export function compileOrders(orders: readonly Order[], state: NetworkState, con
     already.push(...regions.flatMap((region) => madeSoBy(region, judged(before), draft.reach(judged(before)))));
   }
   if (owner !== undefined) draft.renew(owner);
-  const changes = draft.changes();
+  const changes = [...beginning(draft.changes(), state, orders), ...waiting.changes()];
   for (const change of changes) {
     const isTooLarge = 'spec' in change && !sentSpecSchema.safeParse(change.spec).success;
     if (isTooLarge) throw refused(`The policy ${change.name} would be too large: order it in smaller parts.`);
   }
   return {
     changes,
-    after: draft.state,
+    after: begin > context.now || waiting.changes().length > 0 ? withPolicies(state, changes) : draft.state,
     notChanged: [...new Set(notChanged)],
     idle,
     ...(idle.length === orders.length && { already: [...new Set(already)].slice(0, MAX_NAMED) }),
   };
+}
+
+/**
+ * Has the policies that orders write begin with them.
+ *
+ * @throws MeshError `invalid_input` where they would change others, which count until then as they are
+ */
+function beginning(
+  changes: readonly NetworkChange[],
+  { policies, waiting }: NetworkState,
+  orders: readonly Order[],
+): NetworkChange[] {
+  const [{ startsAt, text } = {}] = orders;
+  if (startsAt === undefined) return [...changes];
+  return changes.map((change): NetworkChange => {
+    if (change.resource !== 'MeshPolicy') return change;
+    const before = waiting.get(change.name) ?? policies.get(change.name);
+    const own = before ? before.spec.startsAt : startsAt;
+    const isRenewed =
+      before && change.action !== 'delete' && sameValue(lasting(begun(before.spec)), lasting(change.spec));
+    if (own !== startsAt && !isRenewed)
+      throw refused(
+        `"${text}" would change the policy ${change.name} at once, before the order begins: send it at that time, or use deny with starts.`,
+      );
+    return change.action === 'delete'
+      ? change
+      : { ...change, spec: { ...change.spec, ...(own !== undefined && { startsAt: own }) } };
+  });
+}
+
+function withPolicies(state: NetworkState, changes: readonly NetworkChange[]): NetworkState {
+  const revision = state.revision + 1;
+  const made = changes.flatMap((change): Change[] => {
+    if (change.resource !== 'MeshPolicy') return [];
+    const { name } = change;
+    const before = state.policies.get(name) ?? state.waiting.get(name);
+    if (change.action === 'delete') return before ? [{ type: 'deleted', record: before, before }] : [];
+    const record = { ...(before ?? newPolicy(name, state)), spec: change.spec };
+    return [{ type: before ? 'updated' : 'created', record, ...(before && { before }) }];
+  });
+  return afterCommit(state, { revision, changes: made });
 }
 
 /** An order about nobody of now is written: nothing shows that it is so already. */

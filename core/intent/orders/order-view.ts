@@ -8,7 +8,7 @@ type Network = Pick<NetworkState, 'peers' | 'networks'>;
 
 /** Returns kept orders as callers send them. A peer keeps its id where its name would mean somebody else, or is gone. */
 export function orderInputsOf(orders: readonly Order[], state: Network): OrderInput[] {
-  return orders.map(({ do: verb, from, to, exceptFrom, exceptTo, side, ports, expiresAt, through }) => {
+  return orders.map(({ do: verb, from, to, exceptFrom, exceptTo, side, ports, startsAt, expiresAt, through }) => {
     const named = (words: readonly string[]) => words.map((word) => nameOf(word, state));
     return {
       do: verb,
@@ -19,6 +19,7 @@ export function orderInputsOf(orders: readonly Order[], state: Network): OrderIn
       ...(side && { side }),
       ...(ports && { ports: [...ports] }),
       ...(through && { through: [...through] }),
+      ...(startsAt !== undefined && { starts: formatSecond(parseInstant(startsAt)) }),
       ...(expiresAt !== undefined && { until: formatSecond(parseInstant(expiresAt)) }),
     };
   });

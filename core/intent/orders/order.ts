@@ -35,6 +35,7 @@ export const orderInputSchema = z
       .optional()
       .describe('tcp/5432, udp/60-70, icmp; !tcp/22 leaves one out; none: all'),
     both_ways: z.boolean().optional().describe('Also from `to` to `from`'),
+    starts: time.optional().describe('Begins at 2030-01-31T08:00'),
     for: time.optional().describe('Ends by itself after 30m, 2h, 7d'),
     until: time.optional().describe('Ends at 2030-01-31T18:00, by the clocks of the workspace'),
     through: listOf(policy, MAX_THROUGH).optional().describe('For allow: names of DENY policies to make a hole in'),
@@ -69,6 +70,8 @@ export interface Order {
   readonly side?: 'to' | 'from';
   /** Absent for every port and ICMP. */
   readonly ports?: readonly string[];
+  /** ISO 8601; absent for one that begins now. */
+  readonly startsAt?: string;
   /** ISO 8601. */
   readonly expiresAt?: string;
   /** Names of the DENY policies in which an allow makes a hole. */
@@ -77,13 +80,17 @@ export interface Order {
   readonly text: string;
 }
 
-/** Returns an order in words, as callers sent it. */
-export function orderText(input: Omit<OrderInput, 'both_ways' | 'for' | 'until'>, expiresAt?: string): string {
+/** Returns an order in words, as callers sent it, with its begin and its end. */
+export function orderText(
+  input: Omit<OrderInput, 'both_ways' | 'starts' | 'for' | 'until'>,
+  { startsAt, expiresAt }: Pick<Order, 'startsAt' | 'expiresAt'> = {},
+): string {
   const { do: verb, from, to, except_from = [], except_to = [], side, ports = [], through = [] } = input;
   const but = (left: readonly string[]) => (left.length === 0 ? '' : ` except ${left.join(', ')}`);
   const on = ports.length === 0 ? '' : ` on ${ports.join(', ')}`;
+  const begin = startsAt === undefined ? '' : ` beginning ${startsAt}`;
   const end = expiresAt === undefined ? '' : ` until ${expiresAt}`;
   const of = verb === 'only' && side === 'from' ? ', and nowhere else' : '';
   const hole = through.length === 0 ? '' : ` through ${through.join(', ')}`;
-  return `${verb} ${from.join(', ')}${but(except_from)} to ${to.join(', ')}${but(except_to)}${on}${of}${hole}${end}`;
+  return `${verb} ${from.join(', ')}${but(except_from)} to ${to.join(', ')}${but(except_to)}${on}${of}${hole}${begin}${end}`;
 }

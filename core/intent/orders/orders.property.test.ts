@@ -8,6 +8,7 @@ import { ORDERED_BY } from '../../model/written-by.ts';
 import { compile } from '../../reachability/engine.ts';
 import type { NetworkModel } from '../../reachability/model.ts';
 import { naiveVerdict } from '../../reachability/naive.testkit.ts';
+import { stateAt } from '../../state/begins.ts';
 import { modelOf } from '../../state/network-model.ts';
 import type { NetworkState } from '../../state/state.ts';
 import { compileOrders } from './compile-orders.ts';
@@ -481,6 +482,32 @@ test('an order that is repeated with a later end is as if it had been given with
   for (const count of Object.values(done)) expect(count).toBeGreaterThan(RUNS / 250);
 });
 
+test('orders that begin later change nothing until then, and then do what they would do if they were given then', {
+  timeout: 900_000,
+}, () => {
+  const begin = NOW + HOUR;
+  const done = { allow: 0, deny: 0, only: 0 };
+  const verbs = orderOf('allow', 'deny', 'only');
+  fc.assert(
+    fc.property(scene, fc.array(verbs, { minLength: 1, maxLength: 2 }), (made, orders) => {
+      const state = stateOf(made);
+      const waiting = orders.map((order) => ({ ...order, starts: '2030-01-01T01:00:00Z' }));
+      const result = tried(() => compiled(waiting, state));
+      if (!result || result.already) return;
+      for (const { do: verb } of orders) done[verb as keyof typeof done] += 1;
+      const at = (of: NetworkState, ms: number) => [...connections(modelWith(stateAt(of, ms), LATER, ms))].sort();
+      const direct = compiled(orders, state).after;
+      expect(result.after.policies).toBe(state.policies);
+      expect(at(result.after, begin - 1)).toEqual(at(state, NOW));
+      expect(at(result.after, begin)).toEqual(at(direct, begin));
+      const undo = undoOf(waiting, { before: state, after: result.after, at: begin }, CONTEXT);
+      if (undo) expect(at(compiled(undo, result.after).after, begin)).toEqual(at(state, begin));
+    }),
+    { numRuns: RUNS },
+  );
+  for (const count of Object.values(done)) expect(count).toBeGreaterThan(RUNS / 50);
+});
+
 test('remove takes back an allow that opened all that it is about', { timeout: 900_000 }, () => {
   let count = 0;
   fc.assert(
@@ -489,7 +516,7 @@ test('remove takes back an allow that opened all that it is about', { timeout: 9
       const opened = tried(() => compiled([order], state));
       if (!opened || opened.already) return;
       const before = connections(modelWith(state, []));
-      const undo = undoOf([order], { before: state, after: opened.after }, CONTEXT);
+      const undo = undoOf([order], { before: state, after: opened.after, at: NOW }, CONTEXT);
       if (undo) expect(openAfter(undo, opened.after)).toEqual([...before].sort());
       const isNew = NAMES.every((src) =>
         NAMES.every((dst) =>

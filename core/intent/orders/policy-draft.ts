@@ -18,8 +18,8 @@ import { type Group, membersOf, merged } from './who.ts';
 
 export type Direction = Rule['direction'];
 
-/** Compiles a state at the instant of the orders. */
-export type ReachOf = (state: NetworkState) => Reachability;
+/** Compiles a state at an instant, ms; without one at that of now. */
+export type ReachOf = (state: NetworkState, at?: number) => Reachability;
 
 /** A part of a group that is isolated in a direction, and until when (ms). */
 export interface IsolatedPart {
@@ -75,22 +75,7 @@ export class PolicyDraft {
 
   put(name: string, spec: PolicySpec): void {
     const known = this.#policies.get(name);
-    const record: PolicyRecord = known
-      ? { ...known, spec }
-      : {
-          kind: 'MeshPolicy',
-          workspace: this.#original.workspace,
-          name,
-          uid: `new ${name}`,
-          labels: {},
-          annotations: {},
-          createdAt: this.#now,
-          generation: 1,
-          revision: this.#original.revision + 1,
-          spec,
-          status: {},
-          unique: [],
-        };
+    const record: PolicyRecord = { ...(known ?? newPolicy(name, this.#original)), spec };
     this.#set(new Map([...this.#policies, [name, record]]));
   }
 
@@ -233,6 +218,13 @@ export class PolicyDraft {
   }
 }
 
+/** Returns a policy that orders write, but for its spec. */
+export function newPolicy(name: string, { workspace, revision }: NetworkState): Omit<PolicyRecord, 'spec'> {
+  const uid = `new ${name}`;
+  const rest = { labels: {}, annotations: {}, createdAt: 0, generation: 1, status: {}, unique: [] };
+  return { kind: 'MeshPolicy', workspace, name, uid, revision: revision + 1, ...rest };
+}
+
 function headOf({ group, endsAt }: IsolatedPart, action: PolicySpec['action']): PolicySpec {
   return {
     action,
@@ -242,7 +234,7 @@ function headOf({ group, endsAt }: IsolatedPart, action: PolicySpec['action']): 
   };
 }
 
-function lasting({ expiresAt: _, ...spec }: PolicySpec): PolicySpec {
+export function lasting({ expiresAt: _, ...spec }: PolicySpec): PolicySpec {
   return spec;
 }
 

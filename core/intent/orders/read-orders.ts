@@ -7,6 +7,7 @@ import { lookUp, quoted } from '../../model/find.ts';
 import { allRulesOf } from '../../model/policy-match.ts';
 import { holderOf, isOfAgent } from '../../model/presets.ts';
 import { indexOfNames, nearestOf } from '../../model/with-nearest.ts';
+import { BEGIN_SLACK_MS } from '../../state/begins.ts';
 import type { NetworkState } from '../../state/state.ts';
 import { type Order, type OrderInput, orderText } from './order.ts';
 import { portFault } from './order-ports.ts';
@@ -32,6 +33,7 @@ const WALL = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(Z|[+-]\d\d:\d\d)?$/;
  */
 export function readOrders(inputs: readonly OrderInput[], state: NetworkState, clocks: Clocks): Order[] {
   const orders = ordersAt('/orders', inputs, state, clocks);
+  refuseOtherBegins(orders);
   refuseContradictions(orders, state);
   return orders;
 }
@@ -55,11 +57,12 @@ function ordersAt(field: '/orders' | '/hold', inputs: readonly OrderInput[], sta
       const detail = portFault(word);
       if (detail !== undefined) errors.push({ pointer: `${at}/ports/${place}`, detail });
     });
-    const expiresAt = endOfOrder(input, at, clocks, errors);
+    const startsAt = beginOfOrder(input, at, clocks, errors);
+    const expiresAt = endOfOrder(input, at, { ...clocks, now: startsAt ?? clocks.now }, errors);
     errors.push(...misfits(input, at), ...throughFaults(input, at, state));
     if (errors.length > before) return [];
     const through = input.through?.flatMap((name) => lookUp(state.policies, name)?.name ?? []);
-    return ordersOf({ ...input, through }, words, expiresAt, clocks).map((order) => ({ order, at }));
+    return ordersOf({ ...input, through }, words, { startsAt, expiresAt }, clocks).map((order) => ({ order, at }));
   });
   const faults = errors.length > 0 ? errors : orders.flatMap(({ order, at }) => emptiness(order, at, state));
   if (faults.length > 0) throw invalidInput(faults.slice(0, MAX_FIELD_ERRORS));
@@ -93,6 +96,8 @@ function misfits(input: OrderInput, at: string): FieldError[] {
       input.for === undefined ? 'until' : 'for',
       'What remove takes away does not come back by itself: use deny for a time.',
     );
+  if (input.do === 'remove' && input.starts !== undefined)
+    refuse('starts', 'What remove takes away goes at once: send it at that time, or use deny with starts.');
   if (input.do === 'only' && input.both_ways) refuse('both_ways', 'only has one direction: send one order each way.');
   if (input.do !== 'only' && input.side !== undefined) refuse('side', 'side is for only.');
   return found;
@@ -107,6 +112,8 @@ function throughFaults(input: OrderInput, at: string, { policies }: NetworkState
     return refuse(
       'A hole in a DENY does not close by itself: leave out for and until, and send a deny when it is to end.',
     );
+  if (input.starts !== undefined)
+    return refuse('A hole in a DENY is made at once: leave out starts, and send the order at that time.');
   return input.through.flatMap((name, index): FieldError[] => {
     const fault = (detail: string) => [{ pointer: `${at}/through/${index}`, detail }];
     const policy = lookUp(policies, name);
@@ -141,35 +148,69 @@ function endOfOrder(
     errors.push({ pointer: `${at}/for`, detail: 'A duration is written 30m, 2h, 1h30m or 7d, at most 100 years.' });
   }
   if (input.until === undefined) return undefined;
-  const [, day, time, seconds = ':00', zone] = WALL.exec(input.until) ?? [];
+  const end = instantOf(input.until, `${at}/until`, { now, timeZone }, errors);
+  if (end === undefined || end > now) return end;
+  const detail =
+    input.starts === undefined
+      ? `${input.until} has passed.`
+      : `The order would end before it begins (${input.starts}): name a later end, or an earlier begin.`;
+  errors.push({ pointer: `${at}/until`, detail });
+  return undefined;
+}
+
+/** Returns when an order begins, ms; undefined for now, as for a begin that has passed. */
+function beginOfOrder({ starts }: OrderInput, at: string, clocks: Clocks, errors: FieldError[]): number | undefined {
+  if (starts === undefined) return undefined;
+  const begin = instantOf(starts, `${at}/starts`, clocks, errors);
+  return begin !== undefined && begin > clocks.now + BEGIN_SLACK_MS ? begin : undefined;
+}
+
+/** Reads a time by the clocks of a workspace, ms; undefined after adding an error. */
+function instantOf(text: string, pointer: string, { now, timeZone }: Clocks, errors: FieldError[]): number | undefined {
+  const [, day, time, seconds = ':00', zone] = WALL.exec(text) ?? [];
   const wall = parseInstant(`${day}T${time}${seconds}${zone ?? 'Z'}`);
   // The engine takes the 30th of February for the 2nd of March.
   const begin = parseInstant(`${day}T00:00:00Z`);
   const isDay = day !== undefined && !Number.isNaN(begin) && formatInstant(begin).startsWith(day);
   const isFar = wall - now > MAX_AHEAD_MS;
-  const end =
+  const instant =
     !isDay || Number.isNaN(wall) ? undefined : zone === undefined && !isFar ? instantOfWall(wall, timeZone) : wall;
-  if (end !== undefined && end > now && !isFar) return end;
+  if (instant !== undefined && !isFar) return instant;
   const detail =
-    end === undefined
+    instant === undefined
       ? 'A time is written 2030-01-31T18:00, by the clocks of the workspace, or with Z or +02:00.'
-      : isFar
-        ? `${input.until} is more than 100 years away: leave it out.`
-        : `${input.until} has passed.`;
-  errors.push({ pointer: `${at}/until`, detail });
+      : `${text} is more than 100 years away: leave it out.`;
+  errors.push({ pointer, detail });
   return undefined;
 }
 
-function ordersOf(input: OrderInput, words: readonly Words[], end: number | undefined, { timeZone }: Clocks): Order[] {
+interface Times {
+  /** ms */
+  readonly startsAt: number | undefined;
+  readonly expiresAt: number | undefined;
+}
+
+function ordersOf(
+  input: OrderInput,
+  words: readonly Words[],
+  { startsAt, expiresAt }: Times,
+  { timeZone }: Clocks,
+): Order[] {
   const [from, to, exceptFrom, exceptTo] = words.map(({ ids }) => ids) as [string[], string[], string[], string[]];
   const [fromNames = [], toNames = [], exceptFromNames = [], exceptToNames = []] = words.map(({ names }) => [...names]);
-  const clock = end === undefined ? undefined : `${clockText(end, timeZone)} ${timeZone}`;
-  const until = end === undefined || timeZone === 'UTC' ? clock : `${clock} (${formatSecond(end)})`;
+  const timed = (textOf: (at: number) => string) => ({
+    ...(startsAt !== undefined && { startsAt: textOf(startsAt) }),
+    ...(expiresAt !== undefined && { expiresAt: textOf(expiresAt) }),
+  });
+  const clocks = timed((at) => {
+    const clock = `${clockText(at, timeZone)} ${timeZone}`;
+    return timeZone === 'UTC' ? clock : `${clock} (${formatSecond(at)})`;
+  });
   const common = {
     do: input.do,
     ...(input.side !== undefined && { side: input.side }),
     ...(input.ports?.length && { ports: input.ports }),
-    ...(end !== undefined && { expiresAt: formatInstant(end) }),
+    ...timed(formatInstant),
     ...(input.through?.length && { through: input.through }),
   };
   const one = (src: string[], dst: string[], butSrc: string[], butDst: string[], text: string): Order => ({
@@ -182,11 +223,11 @@ function ordersOf(input: OrderInput, words: readonly Words[], end: number | unde
   });
   const there = orderText(
     { ...input, from: fromNames, to: toNames, except_from: exceptFromNames, except_to: exceptToNames },
-    until,
+    clocks,
   );
   const back = orderText(
     { ...input, from: toNames, to: fromNames, except_from: exceptToNames, except_to: exceptFromNames },
-    until,
+    clocks,
   );
   const orders = [one(from, to, exceptFrom, exceptTo, there)];
   return input.both_ways ? [...orders, one(to, from, exceptTo, exceptFrom, back)] : orders;
@@ -226,6 +267,14 @@ function isSamePeer(from: Side, to: Side): boolean {
     groups.length === 1 && ranges.length === 0 ? groups[0]?.selector.peers : undefined,
   );
   return one?.length === 1 && other?.length === 1 && one[0] === other[0];
+}
+
+/** A plan is judged at one instant. */
+function refuseOtherBegins(orders: readonly Order[]): void {
+  const at = orders.findIndex(({ startsAt }) => startsAt !== orders[0]?.startsAt);
+  if (at < 0) return;
+  const detail = 'All orders of a call begin together: send those that begin at another time in a call of their own.';
+  throw invalidInput([{ pointer: '/orders', detail }], detail);
 }
 
 function refuseContradictions(orders: readonly Order[], state: NetworkState): void {

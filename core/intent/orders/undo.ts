@@ -1,5 +1,6 @@
 import { MeshError } from '../../base/errors.ts';
 import { effectOf } from '../../effect/effect.ts';
+import { stateAt } from '../../state/begins.ts';
 import type { NetworkState } from '../../state/state.ts';
 import { type CompileContext, compileOrders } from './compile-orders.ts';
 import type { OrderInput } from './order.ts';
@@ -9,20 +10,22 @@ import { readOrders } from './read-orders.ts';
  * Returns orders that bring back who could reach whom; undefined where orders cannot say it. They are tried first.
  *
  * @param inputs the orders that lead from `before` to `after`
+ * @param at when they begin, ms
  */
 export function undoOf(
   inputs: readonly OrderInput[],
-  { before, after }: { readonly before: NetworkState; readonly after: NetworkState },
+  { before, after, at }: { readonly before: NetworkState; readonly after: NetworkState; readonly at: number },
   context: CompileContext,
 ): OrderInput[] | undefined {
   if (!inputs.every(({ do: verb }) => verb === 'allow' || verb === 'remove')) return undefined;
-  const undo = inputs.toReversed().map(({ for: _for, until: _until, ...input }): OrderInput => {
+  const undo = inputs.toReversed().map(({ starts: _starts, for: _for, until: _until, ...input }): OrderInput => {
     return { ...input, do: input.do === 'allow' ? 'remove' : 'allow' };
   });
+  const reachAt = (state: NetworkState) => context.reachOf(stateAt(state, at), at);
   try {
     const orders = readOrders(undo, after, { now: context.now, timeZone: 'UTC' });
     const undone = compileOrders(orders, after, context).after;
-    const { groups, outside } = effectOf(context.reachOf(before), context.reachOf(undone));
+    const { groups, outside } = effectOf(reachAt(before), reachAt(undone));
     return groups.length === 0 && outside?.length === 0 ? undo : undefined;
   } catch (error) {
     if (error instanceof MeshError) return undefined;

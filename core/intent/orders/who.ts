@@ -75,7 +75,7 @@ export function readWord(word: string, state: Network): ReadWord {
 }
 
 /** Words that join the parts of an order in its text. */
-const JOINTS: ReadonlySet<string> = new Set(['to', 'except', 'on', 'through', 'until', 'and']);
+const JOINTS: ReadonlySet<string> = new Set(['to', 'except', 'on', 'through', 'beginning', 'until', 'and']);
 
 /** Returns a peer's name; with its id where it reads as another word of an order. Devices choose their names. */
 function shownPeer({ name, uid }: PeerRecord): string {

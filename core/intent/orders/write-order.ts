@@ -61,6 +61,12 @@ function remove(order: ReadOrder, draft: PolicyDraft): void {
   for (const half of halvesOf(from, to)) cutRules(draft, half, spans, 'egress', !isOpen);
 }
 
+/** Takes what an order removes from the rules of every policy of a draft. */
+export function removeRules({ from, to, spans }: ReadOrder, draft: PolicyDraft): void {
+  for (const half of halvesOf(to, from)) cutRules(draft, half, spans, 'ingress');
+  for (const half of halvesOf(from, to)) cutRules(draft, half, spans, 'egress');
+}
+
 function only(order: ReadOrder, draft: PolicyDraft): void {
   const {
     order: { side = 'to', text },

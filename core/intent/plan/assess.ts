@@ -4,21 +4,22 @@ import { controlsOfChange } from '../../authority/controls.ts';
 import { futureOf } from '../../authority/future.ts';
 import { joinGrantsOf } from '../../authority/join-grants.ts';
 import { beyondAuthority } from '../../authority/judge.ts';
+import { comparedAt } from '../../authority/state-after.ts';
 import { writesOf } from '../../authority/writes.ts';
 import { isAgentId } from '../../base/ids.ts';
 import { draftOf } from '../../base/record.ts';
 import { type NetworkChange, planChanges } from '../../changes/changes.ts';
 import { brokenControls } from '../../compliance/flips.ts';
-import { effectOf } from '../../effect/effect.ts';
 import { namedTerms } from '../../effect/named-terms.ts';
 import { effectTitle } from '../../effect/title.ts';
 import { decidedFields } from '../../model/grants.ts';
 import type { PeerRecord } from '../../model/resources.ts';
 import { workspaceById } from '../../model/workspaces.ts';
+import { momentOf } from '../../state/begins.ts';
 import { type NetworkState, recordIn } from '../../state/state.ts';
 import { resourceYaml } from '../../views/render-yaml.ts';
 import { holdUnmet, ordersUnmet } from '../orders/judge-orders.ts';
-import { emptiedTexts, endingTexts } from '../verify/ending.ts';
+import { beginningTexts, emptiedTexts, endingTexts } from '../verify/ending.ts';
 import type { RecordExpectation } from '../verify/expectation.ts';
 import { unmetExpectations } from '../verify/expectations.ts';
 import {
@@ -89,8 +90,9 @@ async function assessOn(
   const { orders, edits = [], hold = [], intended, plannedBy, readBy, notes = [], questions = [] } = proposal;
   const { states } = services;
   const { ops, after, outcomes, changes } = planChanges(state, given, now, controlRanges(services.settings));
-  const [was, is] = [states.reachability(state, now), states.reachability(after, now)];
-  const effect = effectOf(was, is);
+  // As of when it changes anything.
+  const compared = comparedAt(state, after, momentOf(state, after, now), states);
+  const { before: old, after: next, was, is, effect, now: at } = compared;
   const shown = changes.flatMap((change, index) => {
     const { outcome, name } = outcomes[index] ?? {};
     return outcome === 'unchanged' || name === undefined
@@ -110,27 +112,27 @@ async function assessOn(
   const bounds = boundsOf(named.length, records.length, proposal, reading);
   const stated = reading && saidBeside(reading, own);
   const isPersons = requester === undefined || !isAgentId(requester.id);
-  const future = futureOf({ before: state, after, was, is, effect, now }, { joins, isPersons }, states);
+  const future = futureOf(compared, { joins, isPersons }, states);
   const beyond =
     requester && !isPersons
       ? beyondAuthority(
           requester.id,
           { states, state, writes: writesOf(ops, ({ kind, name }) => recordIn(state, kind, name)), now },
-          { before: state, after, was, is, effect, now },
+          compared,
           future,
         )
       : undefined;
-  const controls = controlsOfChange({ before: state, after, now }, { joins, settings: record.spec.settings, states });
+  const controls = controlsOfChange(compared, { joins, settings: record.spec.settings, states });
   const findings = findingsOf({
-    before: state,
-    after,
-    said: stated && effectOfChanges(stated, now, states),
+    before: old,
+    after: next,
+    said: stated && effectOfChanges(stated, at, states),
     was,
     is,
     effect,
     policies,
     expectations: named,
-    ordered: reading && namedByReading(reading, now),
+    ordered: reading && namedByReading(reading, at),
     isWritten: reading !== undefined && reading !== intended,
     author: authorOf(proposal, isStated),
     through: [...new Set((orders ?? []).flatMap(({ through = [] }) => through))],
@@ -143,12 +145,12 @@ async function assessOn(
   });
   const { broken } = await brokenAssertions(services, state, after);
   const past = await pastStates(services, state.workspace, records);
-  const [unmetStated, unmetOwn] = [expectations, callerExpectations].map((all) => unmetExpectations(all, after, is));
+  const [unmetStated, unmetOwn] = [expectations, callerExpectations].map((all) => unmetExpectations(all, next, is));
   const unmet = [...(unmetStated ?? []), ...(unmetOwn ?? [])];
   const missing = unmetRecords(records, after, past);
-  const [unmetOrders, heldOrders] = ordersUnmet(orders ?? [], { after, is });
-  const [unmetIntent] = ordersUnmet(intended?.orders ?? [], { after, is });
-  const unmetHold = holdUnmet(hold, { after, is });
+  const [unmetOrders, heldOrders] = ordersUnmet(orders ?? [], { after: next, is });
+  const [unmetIntent] = ordersUnmet(intended?.orders ?? [], { after: next, is });
+  const unmetHold = holdUnmet(hold, { after: next, is });
   const objections = [
     ...(unmetStated ?? []).map(({ detail }) => `${sentenceCase(authorOf(proposal, true))}: ${detail}`),
     ...(unmetOwn ?? []).map(({ detail }) => `Your expectations: ${detail}`),
@@ -175,14 +177,15 @@ async function assessOn(
   const told = [
     ...notes,
     ...notChanged,
-    ...endingTexts(changes, { before: state, after, now }, states),
+    ...beginningTexts(changes, at, now),
+    ...endingTexts(changes, { before: old, after: next, now: at }, states),
     ...emptiedTexts(changes, state),
   ];
   const warnings = [...opens, ...beyondNamed, ...closes, ...told, ...others];
   const risk = riskOf({
     effect,
-    before: state,
-    after,
+    before: old,
+    after: next,
     was,
     is,
     callerPeer,
@@ -192,15 +195,15 @@ async function assessOn(
   // A token that is given out meanwhile adds to what closes for newcomers: nobody is asked again about what was named.
   const failing = brokenControls(controls);
   // The orders of the title name devices that join later; the warnings say it all the same.
-  const isNamed = own !== undefined && opensAsOrdered(future, namedByReading(own, now));
+  const isNamed = own !== undefined && opensAsOrdered(future, namedByReading(own, at));
   const titled = warned((finding) => opensUnseen(finding) && !(isNamed && finding.code === 'OPENS_TO_NEWCOMERS'));
   const terms = [
     ...[...(orders ?? []), ...(intended?.orders ?? [])].flatMap(({ from, to }) => [...from, ...to]),
     ...[...expectations, ...callerExpectations].flatMap(({ src, dst }) => [src, dst]),
   ];
   const written = shown.flatMap(({ resource, name }) => (resource === 'MeshPolicy' ? [name] : []));
-  const words = namedTerms({ terms, policies: written }, state, after);
-  const effectLine = effectTitle(effect, after, { later: titled, failing, named: words });
+  const words = namedTerms({ terms, policies: written }, old, next);
+  const effectLine = effectTitle(effect, next, { later: titled, failing, named: words });
   const ordered = ordersTitle(orders);
   const title = planSummary(ordered, effectLine);
   // A change that an earlier version put forward did not name the public block that it routes.
@@ -216,7 +219,7 @@ async function assessOn(
     sentence,
     shown,
     effect,
-    after,
+    after: next,
     named: words,
     risk,
     beyondNamed,

@@ -1,5 +1,7 @@
 import { parseInstant } from '../../base/time.ts';
 import { renumbers } from '../../changes/renumber.ts';
+import { beginOf } from '../../model/policy-match.ts';
+import { BEGIN_SLACK_MS, beginsOf } from '../../state/begins.ts';
 import { decidingState, type NetworkState } from '../../state/state.ts';
 import type { Requester } from '../verify/findings.ts';
 import type { Assessment, Proposal } from './assessment.ts';
@@ -12,7 +14,7 @@ export interface AssessmentInputs {
   readonly facts: readonly unknown[];
 }
 
-interface Entry extends Pick<NetworkState, 'policies' | 'networks' | 'agents'> {
+interface Entry extends Pick<NetworkState, 'policies' | 'waiting' | 'networks' | 'agents'> {
   readonly key: string;
   /** Valid from the first instant until before the second, ms. */
   readonly from: number;
@@ -41,6 +43,7 @@ export async function cachedAssessment(
   const key = keyOf(inputs);
   const isValid = (entry: Entry) =>
     entry.policies === state.policies &&
+    entry.waiting === state.waiting &&
     entry.networks === state.networks &&
     entry.agents === state.agents &&
     entry.from <= now &&
@@ -52,9 +55,18 @@ export async function cachedAssessment(
   // A released address is quarantined from the instant of its write on, and a former block carried, so that these are made each time.
   const isTimed = assessment.ops.some((op) => 'record' in op && op.record.kind === 'AddressRest');
   if (isTimed || renumbers(assessment.ops, state)) return assessment;
-  const { policies, networks, agents } = state;
+  const { policies, waiting, networks, agents } = state;
   const until = nextEnd(state, assessment, inputs.proposal, now);
-  const entry: Entry = { key, policies, networks, agents, from: now, until, assessment: withoutPresence(assessment) };
+  const entry: Entry = {
+    key,
+    policies,
+    waiting,
+    networks,
+    agents,
+    from: now,
+    until,
+    assessment: withoutPresence(assessment),
+  };
   const others = (caches.get(state.peers) ?? []).filter((one) => one.key !== key && isValid(one));
   caches.set(state.peers, [entry, ...others].slice(0, MAX_ENTRIES));
   return assessment;
@@ -79,8 +91,13 @@ interface Ending {
   readonly spec: { readonly expiresAt?: string | undefined };
 }
 
-/** Returns the first instant after `now` at which a record of either state or an address in quarantine ends, ms. */
-function nextEnd(before: NetworkState, { view: { after } }: Assessment, { intended }: Proposal, now: number): number {
+/** Returns the first instant after `now` at which a policy begins, or a record of either state or an address in quarantine ends, ms. */
+function nextEnd(
+  before: NetworkState,
+  { ops, view: { after } }: Assessment,
+  { intended }: Proposal,
+  now: number,
+): number {
   let next = Number.POSITIVE_INFINITY;
   const see = (at: number) => {
     if (at > now && at < next) next = at;
@@ -90,6 +107,9 @@ function nextEnd(before: NetworkState, { view: { after } }: Assessment, { intend
   };
   for (const { peers, policies, agents } of [before, after])
     for (const map of [peers, policies, agents]) seeAll(map.values());
+  const seeBegin = (at: number) => [at - BEGIN_SLACK_MS, at].forEach(see);
+  beginsOf(before, after).forEach(seeBegin);
+  for (const op of ops) if ('record' in op && op.record.kind === 'MeshPolicy') seeBegin(beginOf(op.record.spec));
   for (const { spec } of before.quarantine.values()) see(spec.until);
   for (const change of intended?.edits ?? [])
     if ('spec' in change && 'expiresAt' in change.spec) seeAll([{ spec: change.spec }]);

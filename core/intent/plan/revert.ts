@@ -4,7 +4,7 @@ import type { NetworkChange } from '../../changes/changes.ts';
 import { lookUpById } from '../../model/find.ts';
 import { isOfAgent, isReserved } from '../../model/presets.ts';
 import { DEFAULT_NETWORK, type NetworkRecord, type PeerRecord, type PolicyRecord } from '../../model/resources.ts';
-import type { NetworkState } from '../../state/state.ts';
+import { type NetworkState, writtenPolicies } from '../../state/state.ts';
 import type { RecordName } from '../verify/expectation.ts';
 import { inBoth, sameMeaning } from '../verify/record-expectations.ts';
 
@@ -51,7 +51,7 @@ function namesOfBoth(now: NetworkState, then: NetworkState): RecordName[] {
   return [
     ...of('MeshNetwork', [...then.networks.keys(), ...now.networks.keys()]),
     ...of('MeshPeer', [...gone.map(({ name }) => name), ...now.peers.keys()]),
-    ...of('MeshPolicy', [...then.policies.keys(), ...now.policies.keys()]),
+    ...of('MeshPolicy', [...writtenPolicies(then).keys(), ...writtenPolicies(now).keys()]),
   ];
 }
 

@@ -6,9 +6,10 @@ import { TEXT_LIMITS } from '../../base/text.ts';
 import type { ReservedRange } from '../../changes/change-checks.ts';
 import { type NetworkChange, planChanges } from '../../changes/changes.ts';
 import { brokenControls } from '../../compliance/flips.ts';
+import { beginOf } from '../../model/policy-match.ts';
 import type { PolicyRecord } from '../../model/resources.ts';
 import { type WorkspaceSettings, workspaceById } from '../../model/workspaces.ts';
-import type { NetworkState } from '../../state/state.ts';
+import { type NetworkState, writtenPolicies } from '../../state/state.ts';
 import { type CompileContext, compileOrders } from '../orders/compile-orders.ts';
 import type { Order, OrderInput } from '../orders/order.ts';
 import { readHold, readOrders } from '../orders/read-orders.ts';
@@ -65,7 +66,7 @@ export async function writtenOrders(
     joins,
     isPersons: !isAgentId(requester.id),
     owner: requester.id,
-    reachOf: (on) => services.states.reachability(on, now),
+    reachOf: (on, at = now) => services.states.reachability(on, at),
   });
   await refuseRestedOn(services, written.orders, { before: state, joins, settings: spec.settings, now });
   return written;
@@ -82,11 +83,15 @@ export function writeOrders(input: OrderedInput, state: NetworkState, context: O
   const before = edits.length === 0 ? state : inEdits(input, () => planChanges(state, edits, now, reserved).after);
   const orders = readOrders(input.orders, before, context);
   const hold = readHold(input.hold ?? [], before, context);
-  const takenNames = new Set(state.policies.keys());
+  if (edits.length > 0 && orders.some(({ startsAt }) => startsAt !== undefined)) throw refused(EDITS_BEGIN_NOW);
+  const takenNames = new Set(writtenPolicies(state).keys());
   const { changes, after, already, idle } = compileOrders(orders, before, { ...context, takenNames });
   refuseContradictions(orders, edits, changes);
   const isAlready = already !== undefined && orders.length > 0 && edits.length === 0;
-  const undo = isAlready || edits.length > 0 ? undefined : undoOf(input.orders, { before, after }, context);
+  const undo =
+    isAlready || edits.length > 0
+      ? undefined
+      : undoOf(input.orders, { before, after, at: Math.max(now, beginOf(orders[0] ?? {})) }, context);
   return {
     orders,
     hold,
@@ -94,7 +99,9 @@ export function writeOrders(input: OrderedInput, state: NetworkState, context: O
     changes: [...edits, ...changes],
     sentence: sentenceOf(orders, edits, hold),
     notes: [
-      ...(already ?? []).flatMap((name) => longerText(before.policies.get(name), orders) ?? []),
+      ...(already ?? []).flatMap(
+        (name) => longerText(before.policies.get(name) ?? before.waiting.get(name), orders) ?? [],
+      ),
       ...(isAlready ? [] : idle.map((text) => `it is so already, so this order changes nothing: ${text}`)),
       ...(orders.some((order) => [order.from, order.to].flat().some(meansOutside)) ? [OUTSIDE_NOTE] : []),
     ],
@@ -153,6 +160,9 @@ async function refuseRestedOn(
     }
   }
 }
+
+const EDITS_BEGIN_NOW =
+  'What set, delete and documents say is changed at once, and the orders begin later: send them in calls of their own.';
 
 const OUTSIDE_NOTE =
   'nodes enforce nothing about addresses outside: the order counts in plans, assertions and compliance';

@@ -1,3 +1,4 @@
+import { formatSecond } from '../../base/time.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
 import { type Effect, type EffectSide, effectOf } from '../../effect/effect.ts';
 import { namedTerms } from '../../effect/named-terms.ts';
@@ -27,6 +28,15 @@ function madePolicies(changes: readonly NetworkChange[], { policies }: Pick<Netw
   });
 }
 
+/** Returns a sentence about the begin of a change as of which its effect is shown, and about policies that begin at other times. */
+export function beginningTexts(changes: readonly NetworkChange[], at: number, now: number): string[] {
+  if (at <= now) return [];
+  const names = changes.map(({ name }) => name);
+  return [
+    `${names.slice(0, MAX_NAMED).join(', ')}${names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''}: nothing changes before ${formatSecond(at)}, and the effect is shown as of then; approve it before, or it has to be planned again`,
+  ];
+}
+
 /**
  * Returns sentences about each policy that is given another end: what its old end would have closed or opened, that the time
  * which approval takes is a part of the new one, and what opens again once it is over.
@@ -44,7 +54,7 @@ export function endingTexts(
     ...renewalTexts(changes, { before, after, now }, states),
     ...ending.map(
       ({ name, spec }) =>
-        `${name} ends at ${spec.expiresAt}, whenever it is approved: a later approval leaves less of its time`,
+        `${name} ends at ${spec.expiresAt}, whenever it is approved${spec.startsAt === undefined ? ': a later approval leaves less of its time' : ''}`,
     ),
     ...ends.slice(0, MAX_ENDS).flatMap((end) => {
       const names = ending.filter(({ spec }) => endOf(spec) === end).map(({ name }) => name);

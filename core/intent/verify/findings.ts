@@ -1,4 +1,4 @@
-import { amongCurrentPeers, type Future } from '../../authority/future.ts';
+import { amongCurrentPeers, begins, type Future } from '../../authority/future.ts';
 import { isolatesText, isolatingFromNowOn } from '../../authority/isolation.ts';
 import type { Beyond } from '../../authority/judge.ts';
 import { type ControlFlip, controlTexts } from '../../compliance/flips.ts';
@@ -145,11 +145,14 @@ export function unseenFindings(
   const [closesLater, closesToNewcomers] = closing === 'all' ? [[], []] : textsOf('closed', closing);
   const opensUnnamed = opening.length === 0 ? opensLater : textsOfLater(future, 'opened', effect, opening);
   const keepsOpen = opensUnnamed.length === 0 ? opensLater : [];
+  const [coverEnds, ends] = begins(future)
+    ? ['policies have begun or ended', 'policies have begun or ended']
+    : ['policies that cover it today have ended', 'policies have ended'];
   const found: [FindingCode, readonly string[], string][] = [
-    ['OPENS_LATER', opensUnnamed, 'it opens more once policies that cover it today have ended: '],
-    ['KEEPS_OPEN', keepsOpen, 'it stays open as ordered when policies that cover it today have ended: '],
+    ['OPENS_LATER', opensUnnamed, `it opens more once ${coverEnds}: `],
+    ['KEEPS_OPEN', keepsOpen, `it stays open as ordered when ${coverEnds}: `],
     ['OPENS_TO_NEWCOMERS', opensToNewcomers, ''],
-    ['CLOSES_LATER', closesLater, 'it closes more once policies have ended: '],
+    ['CLOSES_LATER', closesLater, `it closes more once ${ends}: `],
     ['CLOSES_TO_NEWCOMERS', closesToNewcomers, ''],
   ];
   return found.flatMap(([code, texts, start]) =>

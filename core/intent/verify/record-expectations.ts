@@ -39,7 +39,7 @@ export function recordOf(
 ): PolicyRecord | NetworkRecord | PeerRecord | undefined {
   switch (resource) {
     case 'MeshPolicy':
-      return state.policies.get(name);
+      return state.policies.get(name) ?? state.waiting.get(name);
     case 'MeshNetwork':
       return state.networks.get(name);
     case 'MeshPeer':

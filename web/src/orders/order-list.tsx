@@ -13,7 +13,7 @@ export const VERBS = {
 /** Shape beside the word and the color of a verb. */
 const MARKS: Record<Order['do'], string> = { allow: '▶', deny: '✕', only: '◆', remove: '−' };
 
-/** Orders below each other: the verb, who reaches whom, the ports and the end. */
+/** Orders below each other: the verb, who reaches whom, the ports, the begin and the end. */
 export function OrderList({ orders, label }: { orders: readonly Order[]; label: string }) {
   return (
     <ul class="orders" aria-label={label}>
@@ -26,7 +26,7 @@ export function OrderList({ orders, label }: { orders: readonly Order[]; label: 
 
 function OrderItem({ order }: { order: Order }) {
   const { do: verb, from, to, except_from, except_to, side, ports = [], both_ways: isBothWays, through = [] } = order;
-  const end = endText(order);
+  const times = timesText(order);
   return (
     <li class={verb}>
       <strong class="verb">
@@ -41,18 +41,18 @@ function OrderItem({ order }: { order: Order }) {
       <code>{ports.length === 0 ? 'all ports' : ports.join(', ')}</code>
       {verb === 'only' && <span class="dim">{side === 'from' ? 'and nowhere else' : 'and nobody else'}</span>}
       {through.length > 0 && <strong class="fault">▲ through {through.join(', ')}</strong>}
-      {end !== '' && (
+      {times !== '' && (
         <span class="dim">
-          <Sentence text={end} />
+          <Sentence text={times} />
         </span>
       )}
     </li>
   );
 }
 
-function endText({ for: duration, until }: Order): string {
-  if (duration !== undefined) return `for ${duration}`;
-  return until === undefined ? '' : `until ${until}`;
+function timesText({ starts, for: duration, until }: Order): string {
+  const end = duration !== undefined ? `for ${duration}` : until === undefined ? '' : `until ${until}`;
+  return [starts === undefined ? '' : `begins ${starts}`, end].filter((text) => text !== '').join(', ');
 }
 
 function Who({ words, except = [] }: { words: readonly string[]; except?: readonly string[] | undefined }) {

@@ -14,6 +14,8 @@ export interface OrderRow {
   readonly ports: readonly string[];
   /** DENY policies in which an allow makes a hole. */
   readonly through: readonly string[];
+  /** A time; empty for an order that begins at once. */
+  readonly starts: string;
   /** A duration or a time; empty for an order that stays. */
   readonly end: string;
   readonly side: 'to' | 'from';
@@ -38,6 +40,7 @@ export function rowOf(order: Partial<Order> = {}): OrderRow {
     except_to: order.except_to ?? [],
     ports: order.ports ?? [],
     through: order.through ?? [],
+    starts: order.starts ?? '',
     end: order.for ?? order.until ?? '',
     side: order.side ?? 'to',
     isBothWays: order.both_ways ?? false,
@@ -45,7 +48,7 @@ export function rowOf(order: Partial<Order> = {}): OrderRow {
 }
 
 /** Returns a row as the order that is sent; nothing is missing in it ({@link missingIn}). */
-export function orderOf({ do: verb, from, to, ports, end, side, isBothWays, ...row }: OrderRow): Order {
+export function orderOf({ do: verb, from, to, ports, starts, end, side, isBothWays, ...row }: OrderRow): Order {
   const time = end.trim();
   return {
     do: verb as Order['do'],
@@ -57,6 +60,7 @@ export function orderOf({ do: verb, from, to, ports, end, side, isBothWays, ...r
     ...(verb === 'allow' && row.through.length > 0 && { through: [...row.through] }),
     ...(verb === 'only' && side === 'from' && { side }),
     ...(verb !== 'only' && isBothWays && { both_ways: true }),
+    ...(verb !== 'remove' && starts.trim() !== '' && { starts: starts.trim() }),
     ...(verb !== 'remove' && time !== '' && (/^\d{4}-/.test(time) ? { until: time } : { for: time })),
   };
 }

@@ -125,7 +125,7 @@ function Row({ row, place, faults, complete, change, remove }: RowProps) {
         open={isDetailed.value}
         onToggle={({ currentTarget }) => (isDetailed.value = currentTarget.open)}
       >
-        <summary>Exceptions and direction</summary>
+        <summary>Exceptions, direction and begin</summary>
         <div class="order-row">
           {words('except_from', 'Except from')}
           {words('except_to', 'Except to')}
@@ -151,6 +151,9 @@ function Row({ row, place, faults, complete, change, remove }: RowProps) {
               Both ways
             </label>
           )}
+          {row.do !== 'remove' && (
+            <BeginField starts={row.starts} faults={faults['starts']} change={(starts) => change({ starts })} />
+          )}
           {row.do === 'allow' && (
             <WordsField
               label="Through DENY policies"
@@ -172,8 +175,33 @@ function Row({ row, place, faults, complete, change, remove }: RowProps) {
 /** Policies are named by refusals, in full. */
 const noCompletions = () => [];
 
-function hasDetails({ except_from, except_to, through, side, isBothWays }: OrderRow): boolean {
-  return except_from.length + except_to.length + through.length > 0 || side === 'from' || isBothWays;
+function hasDetails({ except_from, except_to, through, starts, side, isBothWays }: OrderRow): boolean {
+  return except_from.length + except_to.length + through.length > 0 || starts !== '' || side === 'from' || isBothWays;
+}
+
+interface BeginFieldProps {
+  readonly starts: string;
+  readonly faults: readonly string[] | undefined;
+  readonly change: (starts: string) => void;
+}
+
+function BeginField({ starts, faults = [], change }: BeginFieldProps) {
+  return (
+    <label class="field">
+      Begins
+      <input
+        value={starts}
+        placeholder="At once"
+        title="A time such as 2030-01-31T08:00 in the time zone of the workspace"
+        autocomplete="off"
+        spellcheck={false}
+        maxLength={64}
+        aria-invalid={faults.length > 0}
+        onInput={({ currentTarget }) => change(currentTarget.value)}
+      />
+      <Faults of={faults} />
+    </label>
+  );
 }
 
 interface EndFieldProps {

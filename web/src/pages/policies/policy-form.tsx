@@ -56,7 +56,20 @@ export function PolicyForm({ document, isNew, change }: PolicyFormProps) {
       <RulesForm direction="ingress" rules={spec.ingress} change={editRules('ingress')} />
       <RulesForm direction="egress" rules={spec.egress} change={editRules('egress')} />
       <NetworkField network={spec.network} change={(network) => edit({ network })} />
-      <EndField at={spec.expiresAt} change={(expiresAt) => edit({ expiresAt })} />
+      <TimeField
+        label="Begins at"
+        field="startsAt"
+        none="at once"
+        at={spec.startsAt}
+        change={(startsAt) => edit({ startsAt })}
+      />
+      <TimeField
+        label="Ends at"
+        field="expiresAt"
+        none="no end"
+        at={spec.expiresAt}
+        change={(expiresAt) => edit({ expiresAt })}
+      />
     </>
   );
 }
@@ -89,13 +102,14 @@ function ActionField({
 }
 
 /** As the documentation writes a policy; what is undefined is left out. */
-function inOrder({ action, network, peerSelector, ingress, egress, expiresAt }: Loose): PolicyDraft {
+function inOrder({ action, network, peerSelector, ingress, egress, startsAt, expiresAt }: Loose): PolicyDraft {
   return {
     action,
     ...(network !== undefined && { network }),
     ...(peerSelector && { peerSelector }),
     ...(ingress && { ingress }),
     ...(egress && { egress }),
+    ...(startsAt !== undefined && { startsAt }),
     ...(expiresAt !== undefined && { expiresAt }),
   };
 }
@@ -138,18 +152,27 @@ function NetworkField({
   );
 }
 
-function EndField({ at, change }: { at: string | undefined; change: (at: string | undefined) => void }) {
-  const { marks, faults } = useFaults('Ends at', ['expiresAt']);
+interface TimeFieldProps {
+  readonly label: string;
+  readonly field: string;
+  /** What an empty field means. */
+  readonly none: string;
+  readonly at: string | undefined;
+  readonly change: (at: string | undefined) => void;
+}
+
+function TimeField({ label, field, none, at, change }: TimeFieldProps) {
+  const { marks, faults } = useFaults(label, [field]);
   return (
     <label class="field">
-      Ends at
+      {label}
       <input
         {...marks}
         type="datetime-local"
         value={at === undefined || Number.isNaN(Date.parse(at)) ? '' : localText(at).slice(0, MINUTES)}
         onChange={({ currentTarget: { value } }) => change(instantOfLocal(value)?.replace('.000Z', 'Z'))}
       />
-      <span class="hint dim">In your time zone. Empty: no end.</span>
+      <span class="hint dim">In your time zone. Empty: {none}.</span>
       {faults}
     </label>
   );

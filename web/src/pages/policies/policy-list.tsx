@@ -45,7 +45,7 @@ const COLUMNS: readonly Column<Row>[] = [
   },
   {
     name: 'Ends',
-    cell: ({ policy: { spec } }) => <Ends at={spec['expiresAt']} />,
+    cell: ({ policy: { spec } }) => <Ends begins={spec['startsAt']} at={spec['expiresAt']} />,
     order: ({ policy: { spec } }) => String(spec['expiresAt'] ?? '9'),
     isMinor: true,
   },
@@ -157,13 +157,12 @@ export function PolicyList() {
 }
 
 function csvOf(rows: readonly Row[]): string[][] {
-  const head = ['Name', 'Action', 'Rule', 'From', 'To', 'Ports', 'Peers', 'Ends'];
+  const head = ['Name', 'Action', 'Rule', 'From', 'To', 'Ports', 'Peers', 'Begins', 'Ends'];
   const lines = rows.flatMap(({ policy: { name, spec, status }, title, rules }) =>
     rules.map((rule, index) => {
       const ends = 'closes' in rule ? [rule.closes, '', ''] : [rule.from, rule.to, rule.ports];
-      return [title || name, spec['action'], index + 1, ...ends, status.matchedPeers, spec['expiresAt'] ?? ''].map(
-        String,
-      );
+      const times = [spec['startsAt'] ?? '', spec['expiresAt'] ?? ''];
+      return [title || name, spec['action'], index + 1, ...ends, status.matchedPeers, ...times].map(String);
     }),
   );
   return [head, ...lines];
@@ -196,8 +195,17 @@ function Action({ action }: { action: ReturnType<typeof actionOf> }) {
   );
 }
 
-function Ends({ at }: { at: unknown }) {
-  return typeof at === 'string' ? <Time at={at} /> : <span class="dim">no end</span>;
+function Ends({ begins, at }: { begins: unknown; at: unknown }) {
+  return (
+    <>
+      {typeof begins === 'string' && (
+        <Chip>
+          begins <Time at={begins} />
+        </Chip>
+      )}{' '}
+      {typeof at === 'string' ? <Time at={at} /> : <span class="dim">no end</span>}
+    </>
+  );
 }
 
 /** Findings that are shown before all are asked for. */

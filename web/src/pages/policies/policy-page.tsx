@@ -49,6 +49,7 @@ function Body({ policy, agents }: { policy: Policy; agents: AgentNames | undefin
         <Facts
           facts={[
             ['Applies to', policy.status.matchedPeers === 1 ? '1 peer' : `${policy.status.matchedPeers} peers`],
+            ['Begins', typeof spec.startsAt === 'string' && <Time at={spec.startsAt} />],
             ['Ends', typeof spec.expiresAt === 'string' && <Time at={spec.expiresAt} />],
             ['Created', <Time key="created" at={policy.createdAt} />],
             [

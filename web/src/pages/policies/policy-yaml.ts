@@ -126,6 +126,7 @@ function isPolicy(value: unknown): value is PolicyDocument {
         peerSelector: maybe(isSelector),
         ingress: maybe(isRules('from')),
         egress: maybe(isRules('to')),
+        startsAt: maybe(isText),
         expiresAt: maybe(isText),
       }),
   });

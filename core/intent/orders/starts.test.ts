@@ -1,0 +1,222 @@
+import { describe, expect, it } from 'vitest';
+import { agent, buildKit, type Kit, person } from '../../../test/kits/plane/kit.ts';
+import { policy } from '../../../test/kits/records/records.ts';
+import { seedPeers } from '../../../test/kits/records/seed-peers.ts';
+import { beginPolicies } from '../../authority/begin-policies.ts';
+import { draftOf } from '../../base/record.ts';
+import { memberDraft } from '../../identity/members.ts';
+import type { PolicySpec } from '../../model/policy.ts';
+
+type Order = Record<string, unknown>;
+
+const WHY = { actor: 'system:test', reason: 'seed', requestId: 'seed' };
+const HOUR = 3_600_000;
+const ISOLATED: PolicySpec = { action: 'ALLOW', peerSelector: { matchLabels: { role: 'db' } }, ingress: [] };
+const LAP_IN: PolicySpec = { ...ISOLATED, ingress: [{ from: [{ peerSelector: { matchLabels: { role: 'lap' } } }] }] };
+const webToDb = { from: ['role=web'], to: ['role=db'], ports: ['tcp/5432'] };
+const allow = { do: 'allow', ...webToDb };
+const deny = { do: 'deny', from: ['lap'], to: ['web-1'] };
+const ROLES = ['network:read', 'intents:plan', 'intents:apply'] as const;
+
+async function scene(kit: Kit, base: Readonly<Record<string, PolicySpec>> = { base: ISOLATED }) {
+  const workspace = await kit.workspace();
+  await seedPeers(kit.services, workspace, { 'web-1': { role: 'web' }, 'db-1': { role: 'db' }, lap: { role: 'lap' } });
+  const records = [
+    ...Object.entries(base).map(([name, spec]) => draftOf(policy(name, spec))),
+    memberDraft('ada', 'admin'),
+    memberDraft('bob', 'admin'),
+  ];
+  await kit.services.store.commit(
+    workspace,
+    records.map((record) => ({ op: 'create', record })),
+    WHY,
+  );
+  const bob = person('admin', workspace, 'bob');
+  const robot = agent([...ROLES], workspace);
+  const at = (ms: number) => new Date(kit.services.clock.now() + ms).toISOString();
+  /** As orders take it. */
+  const time = (ms: number) => at(ms).replace('.000', '');
+  const call = (name: string, raw: Order, as = bob) => kit.call(name, raw, { as, workspace, face: 'rest' });
+  const plan = (...orders: Order[]) => call('plan_network_change', { orders }, robot);
+  const carriedOut = async (...orders: Order[]) => {
+    const { plan_id } = await plan(...orders);
+    const { workflow_id: id } = await call('apply_network_change', { plan_id, approved_by: 'bob' }, robot);
+    expect(await call('approve_workflow', { id })).toMatchObject({ status: 'executed' });
+  };
+  const reaches = async (src: string, dst: string, port: number, then?: string) => {
+    const raw = { src, dst, protocol: 'TCP', port, ...(then && { at: then }) };
+    return (await call(then ? 'check_connectivity_at' : 'check_connectivity', raw)).verdict === 'reachable';
+  };
+  const policies = async () =>
+    Object.fromEntries(
+      ((await call('list_policies', {})).items as { name: string; spec: PolicySpec }[]).map((one) => [
+        one.name,
+        one.spec,
+      ]),
+    );
+  const passed = async (ms: number) => {
+    kit.clock.time += ms;
+    return beginPolicies(kit.services, workspace);
+  };
+  return { workspace, robot, at, time, call, plan, carriedOut, reaches, policies, passed };
+}
+
+const failure = (reason: unknown) =>
+  JSON.stringify(reason instanceof Error ? [reason.message, (reason as { details?: unknown }).details] : reason);
+
+describe('an order that begins later', () => {
+  it('is shown and judged as of its begin, waits, and counts from the revision at which it begins', async () => {
+    await using kit = await buildKit();
+    const { time, at, plan, carriedOut, reaches, policies, passed } = await scene(kit);
+    const order = { ...allow, starts: time(2 * HOUR), for: '1h' };
+    const [begin, before] = [at(2 * HOUR), at(HOUR)];
+    const planned = await plan(order);
+    expect(planned).toMatchObject({
+      unmet: [],
+      expectations_hold: true,
+      effect: { opened: [expect.anything()], closed: [] },
+      orders: [{ starts: begin.replace('.000', ''), until: time(3 * HOUR) }],
+    });
+    expect(planned.summary).toContain('beginning Monday 2026-01-05 14:00 UTC until Monday 2026-01-05 15:00 UTC');
+    expect(planned.warnings).toContainEqual(expect.stringContaining('nothing changes before 2026-01-05T14:00:00Z'));
+    await carriedOut(order);
+    expect((await policies())['allow-to-db']).toMatchObject({ startsAt: begin, expiresAt: at(3 * HOUR) });
+    expect(await reaches('web-1', 'db-1', 5432)).toBe(false);
+    expect(await passed(HOUR)).toBe(Date.parse(begin));
+    expect(await reaches('web-1', 'db-1', 5432)).toBe(false);
+    expect(await passed(HOUR)).toBeUndefined();
+    expect(await reaches('web-1', 'db-1', 5432)).toBe(true);
+    expect(await policies()).toMatchObject({ 'allow-to-db': { action: 'ALLOW', expiresAt: at(HOUR) } });
+    expect((await policies())['allow-to-db']?.startsAt).toBeUndefined();
+    expect(await reaches('web-1', 'db-1', 5432, before)).toBe(false);
+    kit.clock.time += 60_000;
+    expect(await reaches('web-1', 'db-1', 5432, new Date(kit.clock.time - 30_000).toISOString())).toBe(true);
+  });
+
+  it('is of the same risk as one that begins now', async () => {
+    await using kit = await buildKit();
+    const { time, plan } = await scene(kit, { base: { action: 'DENY', peerSelector: {} } });
+    for (const order of [allow, { ...allow, from: ['anyone'], ports: undefined }, deny])
+      expect(await plan({ ...order, starts: time(HOUR) })).toMatchObject({
+        risk_level: (await plan(order)).risk_level,
+      });
+  });
+
+  it('is carried out under the approval that it had', async () => {
+    await using kit = await buildKit();
+    const { time, workspace, carriedOut, passed } = await scene(kit);
+    await carriedOut({ ...allow, starts: time(HOUR) });
+    const { revision } = await kit.services.states.current(workspace);
+    await passed(HOUR);
+    const [begun] = await kit.services.store.commits(workspace, revision, 1);
+    expect(begun).toMatchObject({
+      actor: 'system:begin',
+      reason: 'the policy begins',
+      approval: { reviewedBy: expect.stringContaining('bob') },
+    });
+  });
+
+  it('denies, and lets only some in, from then on', async () => {
+    await using kit = await buildKit();
+    const { time, carriedOut, reaches, passed } = await scene(kit, {});
+    const only = { do: 'only', from: ['role=web'], to: ['role=db'], ports: ['tcp/22'] };
+    await carriedOut({ ...deny, starts: time(HOUR) }, { ...only, starts: time(HOUR), for: '2h' });
+    expect([await reaches('lap', 'web-1', 80), await reaches('lap', 'db-1', 22)]).toEqual([true, true]);
+    await passed(HOUR);
+    expect([await reaches('lap', 'web-1', 80), await reaches('lap', 'db-1', 22)]).toEqual([false, false]);
+    expect([await reaches('web-1', 'db-1', 22), await reaches('lap', 'db-1', 80)]).toEqual([true, true]);
+  });
+
+  it('is renewed and undone while it waits, and after a plain remove does not begin', async () => {
+    await using kit = await buildKit();
+    const { time, at, plan, carriedOut, policies, passed, reaches } = await scene(kit);
+    const [starts, begin] = [time(HOUR), at(HOUR)];
+    const { undo } = await plan({ ...allow, starts, for: '1h' });
+    expect(undo).toEqual([{ ...allow, do: 'remove' }]);
+    await carriedOut({ ...allow, starts, for: '1h' });
+    await carriedOut({ ...allow, starts, for: '3h' });
+    expect(await policies()).toMatchObject({ 'allow-to-db': { startsAt: begin, expiresAt: at(4 * HOUR) } });
+    expect(Object.keys(await policies())).toEqual(['allow-to-db', 'base']);
+    expect(await plan({ ...allow, starts, for: '2h' })).toMatchObject({ already: true });
+    await carriedOut(...undo);
+    await passed(HOUR);
+    expect(await reaches('web-1', 'db-1', 5432)).toBe(false);
+  });
+
+  it('has to be planned again where it is approved after its begin', async () => {
+    await using kit = await buildKit();
+    const { robot, time, call, plan, reaches } = await scene(kit);
+    const { plan_id } = await plan({ ...allow, starts: time(HOUR) });
+    const { workflow_id: id } = await call('apply_network_change', { plan_id, approved_by: 'bob' }, robot);
+    kit.clock.time += 2 * HOUR;
+    expect(failure(await call('approve_workflow', { id }).catch((reason: unknown) => reason))).toContain('has changed');
+    expect(await reaches('web-1', 'db-1', 5432)).toBe(false);
+  });
+
+  it('stands in files, and is taken back by a revert', async () => {
+    await using kit = await buildKit();
+    const { robot, at, time, call, carriedOut } = await scene(kit, {});
+    await carriedOut({ ...deny, starts: time(HOUR) });
+    const { resources } = await call('export_resources', {});
+    expect(JSON.stringify(resources)).toContain(at(HOUR));
+    const { changes, summary } = await call('plan_network_change', { revert: 'last' }, robot);
+    expect(changes).toMatchObject([{ action: 'delete', name: 'deny-to-web-1' }]);
+    expect(summary).toContain('Opens everything from lap to web-1');
+  });
+
+  it('begins at once where its begin has passed or is seconds away', async () => {
+    await using kit = await buildKit();
+    const { time, at, plan } = await scene(kit);
+    for (const starts of [time(-HOUR), time(5_000)]) {
+      const { changes } = await plan({ ...allow, starts });
+      expect(JSON.stringify(changes)).not.toContain('startsAt');
+    }
+  });
+
+  it.each([
+    [
+      'an end before the begin',
+      [{ ...allow, starts: '2026-01-06T08:00', until: '2026-01-06T07:00' }],
+      '/orders/0/until',
+    ],
+    ['a begin that is no time', [{ ...allow, starts: 'tomorrow' }], '/orders/0/starts'],
+    ['remove', [{ ...allow, do: 'remove', starts: '2026-01-06T08:00' }], '/orders/0/starts'],
+    ['a hole in a DENY', [{ ...allow, starts: '2026-01-06T08:00', through: ['no-lap'] }], 'leave out starts'],
+    ['two begins', [{ ...allow, starts: '2026-01-06T08:00' }, deny], 'All orders of a call begin together'],
+    [
+      'only that takes access from others at once',
+      [{ do: 'only', ...webToDb, starts: '2026-01-06T08:00' }],
+      'would change the policy base at once',
+    ],
+  ])('is refused for %s', async (_, orders, said) => {
+    await using kit = await buildKit();
+    const no = { action: 'DENY', peerSelector: { matchLabels: { role: 'db' } }, ingress: [{ ports: [{ port: 1 }] }] };
+    const { time, plan } = await scene(kit, { base: LAP_IN, 'no-lap': no as PolicySpec });
+    expect(failure(await plan(...orders).catch((reason: unknown) => reason))).toContain(said);
+  });
+
+  it('is refused beside what changes at once', async () => {
+    await using kit = await buildKit();
+    const { time, at, call } = await scene(kit);
+    const raw = { orders: [{ ...allow, starts: time(HOUR) }], set: [{ peer: 'lap', labels: ['role=web'] }] };
+    expect(failure(await call('plan_network_change', raw).catch((reason: unknown) => reason))).toContain(
+      'in calls of their own',
+    );
+  });
+});
+
+describe('what is written while an order waits', () => {
+  it('is told what it opens once the order begins', async () => {
+    await using kit = await buildKit();
+    const { time, carriedOut, call } = await scene(kit, {});
+    await carriedOut({ do: 'only', from: ['role=web'], to: ['role=db'], starts: time(HOUR) });
+    const documents = `apiVersion: mesh.internal/v1alpha1
+kind: MeshPolicy
+metadata: { name: lap-in }
+spec: { action: ALLOW, peerSelector: { matchLabels: { role: db } }, ingress: [{ from: [{ peerSelector: { matchLabels: { role: lap } } }] }] }
+`;
+    const { warnings, risk_level } = await call('plan_network_change', { documents });
+    expect(risk_level).toBe('high');
+    expect(warnings).toContainEqual(expect.stringMatching(/it opens more once policies have begun or ended: .*lap/));
+  });
+});

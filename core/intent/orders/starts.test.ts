@@ -190,8 +190,8 @@ describe('an order that begins later', () => {
     ],
   ])('is refused for %s', async (_, orders, said) => {
     await using kit = await buildKit();
-    const no = { action: 'DENY', peerSelector: { matchLabels: { role: 'db' } }, ingress: [{ ports: [{ port: 1 }] }] };
-    const { time, plan } = await scene(kit, { base: LAP_IN, 'no-lap': no as PolicySpec });
+    const closed: PolicySpec = { ...ISOLATED, action: 'DENY', ingress: [{ ports: [{ port: 1 }] }] };
+    const { time, plan } = await scene(kit, { base: LAP_IN, 'no-lap': closed });
     expect(failure(await plan(...orders).catch((reason: unknown) => reason))).toContain(said);
   });
 

@@ -30,6 +30,7 @@ import { MAX_EDGES } from '../core/reachability/outside.ts';
 import { MAX_NUMBERS } from '../core/reachability/port-sets.ts';
 import { SIMULATE_LIMITS } from '../core/reachability/simulate.ts';
 import { MAX_WEIGHT } from '../core/reachability/weight.ts';
+import { MAX_BEGINS } from '../core/state/begins.ts';
 import { MAX_URL } from '../core/webhooks/target.ts';
 import { MAX_ENDED, MAX_WAITING, MAX_WEBHOOKS } from '../core/webhooks/webhook-record.ts';
 import { MAX_RESOURCE_CHARACTERS } from '../mcp/resources.ts';
@@ -48,7 +49,6 @@ import { MAX_WORKSPACES } from '../tools/users/get-me.ts';
 import { MAX_LEFTOVERS } from '../tools/users/leftover-view.ts';
 import { MAX_SUBSCRIPTIONS } from '../tools/webhooks/webhook-view.ts';
 import { YAML_LIMITS } from '../tools/yaml.ts';
-import { MAX_BEGINS } from '../core/state/begins.ts';
 
 const TEXTS: Readonly<Record<keyof typeof TEXT_LIMITS, string>> = {
   name: 'Name, namespace, label value',

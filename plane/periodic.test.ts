@@ -46,6 +46,25 @@ test('a daily snapshot that was missed is taken once at the next start', async (
   expect(items.map(({ spec }) => spec.capturedAt)).toEqual([NOON + 5 * 24 * HOUR]);
 });
 
+test('a policy begins at its instant, and the job that lets it wakes for those that wait', async () => {
+  await using kit = await buildKit({ now: NOON });
+  const workspace = await kit.workspace();
+  const woken: boolean[] = [];
+  const job = buildJobs(kit.services, kit.gate).find(({ name }) => name === 'begin policies');
+  kit.services.store.onCommit((commit) => woken.push(job?.wakeOn?.(commit) === true));
+  const spec = { action: 'DENY', peerSelector: {}, startsAt: formatInstant(NOON + HOUR) };
+  await kit.call('create_policy', { name: 'late', spec }, { as: person('admin', workspace), workspace });
+  expect(woken).toEqual([true]);
+  expect(await job?.run()).toBe(NOON + HOUR);
+  kit.clock.time = NOON + HOUR;
+  expect(await job?.run()).toBeUndefined();
+  expect(woken).toEqual([true, false]);
+  expect((await kit.services.states.current(workspace)).policies.get('late')?.spec).toEqual({
+    action: 'DENY',
+    peerSelector: {},
+  });
+});
+
 test('a delegated identity and its peer are gone at their instant, not before, and the address is in quarantine', async () => {
   await using kit = await buildKit({ now: NOON });
   const { workspace, agentName } = await enrolled(kit);

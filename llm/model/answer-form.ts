@@ -33,6 +33,7 @@ export function answerForm({ peers, labels, policies, networks, cidrs, newLabels
     ports: z.array(z.string()).default([]).describe('tcp/5432, udp/60-70, icmp, !tcp/22; none: every port'),
     side: z.enum(['to', 'from']).nullable().default(null).describe('For only; null: to'),
     both_ways: z.boolean().default(false),
+    starts: z.string().nullable().default(null).describe('2030-01-31T08:00; null: now'),
     for: z.string().nullable().default(null).describe('2h, 30m, 7d'),
     until: z.string().nullable().default(null).describe('2030-01-31T18:00'),
   });

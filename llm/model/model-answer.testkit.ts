@@ -13,6 +13,7 @@ export function modelOrder(order: Pick<ModelOrder, 'do' | 'from' | 'to'> & Parti
     side: null,
     both_ways: false,
     for: null,
+    starts: null,
     until: null,
     ...order,
   };

@@ -11,7 +11,7 @@ Orders
 - remove: takes away what policies give between them now. Of what is open by default there is nothing to take away: use deny or only.
 - from and to are lists, and each entry counts: a peer, label=value, network=NAME, a range outside, peers (every peer), outside (every address that is no peer's) or anyone (both). from_with and to_with are labels that they must bear as well; except_from and except_to are left out.
 - ports: tcp/5432, udp/53, tcp/8000-8100, icmp, !tcp/22 for all but one. An empty list means every port.
-- for is a duration, until a time on the clock of time_zone. Give neither for what has no end.
+- starts and until are times on the clock of time_zone, for is a duration from the begin. Give no starts for what begins now, and neither for nor until for what has no end. All orders have the same starts; remove has none.
 - set changes labels and networks of peers, delete deletes policies and networks. documents is for what none of these can say, such as the default action of a network: {"apiVersion":"mesh.internal/v1alpha1","kind":"MeshNetwork","metadata":{"name":"..."},"spec":{...}} as a string.
 
 Rules for you

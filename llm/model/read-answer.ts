@@ -89,7 +89,7 @@ function orderedOf(answer: ModelAnswer, documents: readonly unknown[]): OrderedI
 }
 
 function orderOf({ from_with, to_with, ...order }: ModelAnswer['orders'][number]): OrderInput {
-  const { side, ports, both_ways, for: duration, until, except_from, except_to } = order;
+  const { side, ports, both_ways, starts, for: duration, until, except_from, except_to } = order;
   return {
     do: order.do,
     from: withLabels(order.from, from_with),
@@ -99,6 +99,7 @@ function orderOf({ from_with, to_with, ...order }: ModelAnswer['orders'][number]
     ...(side !== null && { side }),
     ...(ports.length > 0 && { ports }),
     ...(both_ways && { both_ways }),
+    ...(starts !== null && starts !== '' && { starts }),
     ...(duration !== null && duration !== '' && { for: duration }),
     ...(until !== null && until !== '' && { until }),
   };

@@ -305,7 +305,7 @@ describe.skipIf(!hasBrowser)('changes by intent on the dashboard', () => {
     await row.getByRole('combobox', { name: 'From', exact: true }).fill('laptop');
     await row.getByRole('combobox', { name: 'To', exact: true }).fill('web-1');
     await row.getByRole('combobox', { name: 'Ports' }).fill('tcp/22');
-    await row.getByText('Exceptions and direction').click();
+    await row.getByText('Exceptions, direction and begin').click();
     await row.getByRole('combobox', { name: 'Through DENY policies' }).fill('no-ssh');
     await page.getByRole('button', { name: 'Preview' }).click();
     const plan = page.getByRole('article');
@@ -315,6 +315,40 @@ describe.skipIf(!hasBrowser)('changes by intent on the dashboard', () => {
     expect(asked).toEqual([{ orders: [order] }]);
     expect(await accessibilityFaults(page)).toEqual([]);
     await harness.api('DELETE', '/api/v1/policies/no-ssh', own);
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('an order begins later, which its plan and the page of its policy say', async () => {
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    const asked = requestsOf(page);
+    await dashboard.go('prod/change');
+    await dashboard.signIn('admin', PASSWORD);
+    await page.getByRole('button', { name: 'Write orders' }).click();
+    const row = page.getByRole('group', { name: 'Order 1' });
+    await row.getByRole('combobox', { name: 'Action' }).selectOption('Deny');
+    await row.getByRole('combobox', { name: 'From', exact: true }).fill('laptop');
+    await row.getByRole('combobox', { name: 'To', exact: true }).fill('web-1');
+    await row.getByText('Exceptions, direction and begin').click();
+    await row.getByRole('textbox', { name: 'Begins' }).fill('2090-01-31T08:00');
+    await page.getByRole('button', { name: 'Preview' }).click();
+    const plan = page.getByRole('article');
+    await plan.getByRole('list', { name: 'Orders' }).getByText('begins').waitFor();
+    await plan.getByText('nothing changes before').first().waitFor();
+    expect(asked).toEqual([{ orders: [{ do: 'deny', from: ['laptop'], to: ['web-1'], starts: '2090-01-31T08:00' }] }]);
+    const spec = {
+      action: 'DENY',
+      peerSelector: { peers: ['web-1'] },
+      ingress: [{}],
+      startsAt: '2090-01-31T08:00:00Z',
+    };
+    await harness.api('POST', '/api/v1/policies', { ...own, body: { name: 'late', spec } });
+    await dashboard.go('prod/policies');
+    await page.getByText('begins').first().waitFor();
+    await dashboard.go('prod/policies/late');
+    await page.getByText('Begins', { exact: true }).first().waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await harness.api('DELETE', '/api/v1/policies/late', own);
     expect(dashboard.complaints).toEqual([]);
   });
 

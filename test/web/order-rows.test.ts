@@ -12,6 +12,7 @@ test('an order becomes a row and the same order again', () => {
     { ...WEB, ports: ['tcp/5432', '!tcp/22'], for: '2h', both_ways: true },
     { ...WEB, until: '2030-01-31T18:00', except_from: ['web-1'], except_to: ['db-2'] },
     { ...WEB, do: 'only', side: 'from' },
+    { ...WEB, starts: '2030-01-31T08:00', for: '2h' },
     { ...WEB, through: ['no-lab'] },
   ])
     expect(asOrder(order)).toEqual(order);
@@ -19,7 +20,10 @@ test('an order becomes a row and the same order again', () => {
 
 test('a row sends nothing that its action does not take', () => {
   expect(asOrder({ ...WEB, do: 'only', both_ways: true, side: 'to' })).toEqual({ ...WEB, do: 'only' });
-  expect(asOrder({ ...WEB, do: 'remove', for: '2h', side: 'from' })).toEqual({ ...WEB, do: 'remove' });
+  expect(asOrder({ ...WEB, do: 'remove', starts: '2030-01-31T08:00', for: '2h', side: 'from' })).toEqual({
+    ...WEB,
+    do: 'remove',
+  });
 });
 
 test('a row of a draft without an action starts with none, and is not sent before one is chosen', () => {

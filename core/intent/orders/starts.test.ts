@@ -67,7 +67,7 @@ const failure = (reason: unknown) =>
 describe('an order that begins later', () => {
   it('is shown and judged as of its begin, waits, and counts from the revision at which it begins', async () => {
     await using kit = await buildKit();
-    const { time, at, plan, carriedOut, reaches, policies, passed } = await scene(kit);
+    const { time, at, call, plan, carriedOut, reaches, policies, passed } = await scene(kit);
     const order = { ...allow, starts: time(2 * HOUR), for: '1h' };
     const [begin, before] = [at(2 * HOUR), at(HOUR)];
     const planned = await plan(order);
@@ -89,6 +89,10 @@ describe('an order that begins later', () => {
     expect(await policies()).toMatchObject({ 'allow-to-db': { action: 'ALLOW', expiresAt: at(HOUR) } });
     expect((await policies())['allow-to-db']?.startsAt).toBeUndefined();
     expect(await reaches('web-1', 'db-1', 5432, before)).toBe(false);
+    const causes = await call('find_cause', { src: 'web-1', dst: 'db-1', from: '2h ago' });
+    expect(causes.summary).toContain(
+      'because policy allow-to-db was updated, in revision 11 by system:begin ("the policy begins"), approved by user:bob',
+    );
     kit.clock.time += 60_000;
     expect(await reaches('web-1', 'db-1', 5432, new Date(kit.clock.time - 30_000).toISOString())).toBe(true);
   });
@@ -166,7 +170,7 @@ describe('an order that begins later', () => {
 
   it('begins at once where its begin has passed or is seconds away', async () => {
     await using kit = await buildKit();
-    const { time, at, plan } = await scene(kit);
+    const { time, plan } = await scene(kit);
     for (const starts of [time(-HOUR), time(5_000)]) {
       const { changes } = await plan({ ...allow, starts });
       expect(JSON.stringify(changes)).not.toContain('startsAt');
@@ -191,13 +195,13 @@ describe('an order that begins later', () => {
   ])('is refused for %s', async (_, orders, said) => {
     await using kit = await buildKit();
     const closed: PolicySpec = { ...ISOLATED, action: 'DENY', ingress: [{ ports: [{ port: 1 }] }] };
-    const { time, plan } = await scene(kit, { base: LAP_IN, 'no-lap': closed });
+    const { plan } = await scene(kit, { base: LAP_IN, 'no-lap': closed });
     expect(failure(await plan(...orders).catch((reason: unknown) => reason))).toContain(said);
   });
 
   it('is refused beside what changes at once', async () => {
     await using kit = await buildKit();
-    const { time, at, call } = await scene(kit);
+    const { time, call } = await scene(kit);
     const raw = { orders: [{ ...allow, starts: time(HOUR) }], set: [{ peer: 'lap', labels: ['role=web'] }] };
     expect(failure(await call('plan_network_change', raw).catch((reason: unknown) => reason))).toContain(
       'in calls of their own',

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
 import { filesOf } from '../cli/resource-files.ts';
 import type { Scope } from '../core/base/scope.ts';
+import { tokenAges } from '../core/compliance/facts/token-ages.ts';
+import { removeSpentTokens } from '../core/identity/remove-spent-tokens.ts';
 import { buildScene } from './authority/scene.ts';
 import { freshKey, proofOf } from './kits/plane/devices.ts';
+import { buildPeopleKit } from './kits/plane/identity-kit.ts';
 import { person } from './kits/plane/kit.ts';
 import { GITHUB, GITHUB_CLAIMS, workloadIssuer } from './kits/plane/workloads.ts';
 import { buildWorkspaceKit, refusalOf } from './kits/plane/workspace-kit.ts';
@@ -240,5 +243,34 @@ test('an agent applies a rule of its own within its bounds, and neither changes 
   expect(await apply([other])).toMatchObject({ status: 'pending_approval' });
   expect(await apply([rule({}, { name: 'mine' })], { prune: ['WorkloadRule'] })).toMatchObject({
     status: 'pending_approval',
+  });
+});
+
+test('a rule that is used up stays until its document says more uses, and is no secret that has to be renewed', async () => {
+  await using kit = await buildPeopleKit();
+  const issuer = await workloadIssuer(GITHUB, kit.clock);
+  const identity = { ...IDENTITY, keys: await issuer.keys() };
+  const apply = async (usageLimit: number) =>
+    (await kit.ada('apply_resources', { documents: [rule({ identity, usageLimit })] })).items[0].joinToken.split(
+      '.',
+    )[0];
+  const join = async (bearer: string, name: string) => {
+    const key = freshKey();
+    const proof = proofOf(key, bearer, kit.services.keys.controlKey);
+    const device = { name, publicKey: key.publicKey, proof, identity: await issuer.token(GITHUB_CLAIMS) };
+    return kit.call('register_device', device, { bearer });
+  };
+  const token = await apply(1);
+  await join(token, 'job');
+  expect(await refusalOf(join(token, 'next'))).toBe('unauthenticated');
+  kit.clock.time += 3_600_000;
+  expect(await removeSpentTokens(kit.services)).toBe(0);
+  expect((await kit.ada('list_join_tokens', {})).items).toMatchObject([{ name: 'ci', usedCount: 1, usageLimit: 1 }]);
+  await apply(2);
+  expect(await join(token, 'next')).toMatchObject({ name: 'next' });
+  const facts = { services: kit.services, workspace: kit.prod } as Parameters<typeof tokenAges>[0];
+  expect(await tokenAges(facts)).toMatchObject({
+    holds: undefined,
+    evidence: 'There are no API or join tokens in use.',
   });
 });

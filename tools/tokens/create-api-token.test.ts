@@ -58,6 +58,32 @@ describe('what an API token makes', () => {
     ],
   });
 
+  const rule = (spec: object = {}) => ({
+    documents: [
+      {
+        apiVersion: 'mesh.internal/v1alpha1',
+        kind: 'WorkloadRule',
+        metadata: { name: 'jobs' },
+        spec: { identity: { issuer: 'https://issuer.example', claims: { sub: 'job' } }, ...spec },
+      },
+    ],
+  });
+
+  test('a rule for workloads of a person stays as it is, or becomes one that ends with it', async () => {
+    await using kit = await program();
+    expect(await refusalOf(kit.ci('apply_resources', rule()))).toBe('forbidden');
+    await kit.ada('apply_resources', rule());
+    expect((await kit.ci('apply_resources', rule())).items).toMatchObject([{ result: 'unchanged' }]);
+    const wider = { identity: { issuer: 'https://issuer.example', claims: { sub: 'job*' } } };
+    expect(await refusalOf(kit.ci('apply_resources', rule(wider)))).toBe('forbidden');
+    const expiresAt = formatInstant(kit.ends);
+    const answer = await kit.ci('apply_resources', rule({ ...wider, expiresAt }));
+    expect(answer.items).toMatchObject([{ result: 'updated' }]);
+    const [{ id }] = (await kit.ada('list_api_tokens')).items;
+    expect(await kit.ada('revoke_api_token', { id })).toMatchObject({ joinTokens: 1 });
+    expect((await kit.ada('list_join_tokens')).items).toEqual([]);
+  });
+
   test.each([
     ['a root agent', 'create_agent', { ...AGENT, ttl: '90d' }],
     ['a join token', 'generate_join_token', { name: 'fleet', expiry: '365d', usageLimit: 10_000 }],

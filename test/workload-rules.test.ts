@@ -268,9 +268,18 @@ test('a rule that is used up stays until its document says more uses, and is no 
   expect((await kit.ada('list_join_tokens', {})).items).toMatchObject([{ name: 'ci', usedCount: 1, usageLimit: 1 }]);
   await apply(2);
   expect(await join(token, 'next')).toMatchObject({ name: 'next' });
-  const facts = { services: kit.services, workspace: kit.prod } as Parameters<typeof tokenAges>[0];
+  const facts = { services: kit.services, workspace: kit.prod, at: kit.clock.time } as Parameters<typeof tokenAges>[0];
   expect(await tokenAges(facts)).toMatchObject({
     holds: undefined,
     evidence: 'There are no API or join tokens in use.',
+  });
+});
+
+test('a plan holds no rule, and says how one is made', async () => {
+  await using kit = await buildWorkspaceKit();
+  const documents = JSON.stringify(rule());
+  await expect(kit.ask('plan_network_change', { documents, dry_run: true })).rejects.toMatchObject({
+    code: 'invalid_input',
+    message: expect.stringContaining('is made by applying its document'),
   });
 });

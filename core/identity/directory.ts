@@ -134,7 +134,7 @@ export async function saveDirectoryUser(
   const gone = [...(before && before.uid !== after?.uid ? [before] : []), ...(after && !active ? [after] : [])];
   const leaving = await Promise.all(gone.map((one) => leavingOps(one, services)));
   const save: Op = known ? { op: 'update', record, revision: known.revision } : { op: 'create', record };
-  const verb = active ? (known ? 'changed' : 'added') : 'took back';
+  const verb = active ? (known ? 'changed' : 'added') : 'deactivated';
   await commit(call, [save, ...leaving.flat()], `${verb} ${userName}`);
   return { uid: record.uid, accounts: [...new Set([before, after].flatMap((one) => one?.uid ?? []))] };
 }

@@ -14,6 +14,8 @@ import {
   saveDirectoryUser,
 } from '../../core/identity/directory.ts';
 import { type DirectoryGroup, type DirectoryUser, directoryKey } from '../../core/model/directory.ts';
+import { type MemberChange, takeMemberOperations, takeMembers } from './members.ts';
+import { type Json, requireHarmless, requireHarmlessNames, requireHarmlessOperations } from './texts.ts';
 
 const { Config, Resources, Schemas, Types } = SCIMMY;
 
@@ -41,8 +43,9 @@ type Filter = InstanceType<typeof Types.Filter>;
 type SchemaClass = new (data: Json, direction: 'out', basepath: string, attributes?: Filter) => object;
 
 export const MAX_PAGE = 200;
+/** Characters of a body, members apart: each value takes the library long. */
+const MAX_BODY = 65_536;
 
-export type Json = Record<string, unknown>;
 type Named = 'Users' | 'Groups';
 
 /** What one request has read and changed. */
@@ -50,7 +53,9 @@ interface Turn {
   readonly call: DirectoryCall;
   user?: DirectoryUser;
   group?: DirectoryGroup;
-  /** Uids of the members of the group as they were read. */
+  /** What is made of the members of the group. */
+  readonly change?: MemberChange | undefined;
+  /** Uids of the members of the group as they were written. */
   members?: ReadonlySet<string>;
   /** Accounts that the change concerns. */
   accounts: readonly string[];
@@ -125,6 +130,7 @@ export async function describe(
   what: 'Schemas' | 'ResourceTypes' | 'ServiceProviderConfig',
   id?: string,
 ): Promise<Json> {
+  if (id !== undefined) requireId(id);
   const of = {
     Schemas: Resources.Schema,
     ResourceTypes: Resources.ResourceType,
@@ -135,12 +141,15 @@ export async function describe(
 
 /** @param query with `attributes` and `excludedAttributes` */
 export async function readOne(what: Named, id: string, query: Json, call: DirectoryCall): Promise<Json> {
-  return withTurn(call, async (turn) => shown(what, await new KINDS[what].resource(id, query).read(turn)));
+  const turn: Turn = { call, accounts: [] };
+  if (what === 'Users') return represented(what, userJson(await requireUser(id, turn), await groupNames(call)), query);
+  const group = await requireGroup(id, turn);
+  return represented(what, withMembers(groupJson(group), uidsOf(await membersOf(group, call))), query);
 }
 
 /** A page of those that a filter finds (RFC 7644, section 3.4.2), of one sort or of both. */
 export async function readList(sorts: readonly Named[], query: Json, call: DirectoryCall): Promise<Json> {
-  const { filter, constraints = {} } = new KINDS[sorts[0] ?? 'Users'].resource(query);
+  const { filter, constraints = {} } = queried(sorts[0] ?? 'Users', query);
   const found: (readonly [Named, Json])[] = [];
   for (const what of sorts) {
     const of = what === 'Users' ? await usersBy(filter, call) : await groupsBy(filter, call);
@@ -153,45 +162,58 @@ export async function readList(sorts: readonly Named[], query: Json, call: Direc
     totalResults: found.length,
     startIndex,
     itemsPerPage: page.length,
-    Resources: page.map(([what, one]) => {
-      const { attributes } = new KINDS[what].resource(query);
-      return shown(what, new KINDS[what].schema(one, 'out', `/${what}`, attributes));
-    }),
+    Resources: page.map(([what, one]) => represented(what, one, query)),
   };
 }
 
 /** Creates one, or replaces the one with this id. */
 export async function write(what: Named, id: string | undefined, body: Json, call: DirectoryCall): Promise<Json> {
-  return inTurn(call, async (turn) => {
-    const resource = id === undefined ? new KINDS[what].resource() : new KINDS[what].resource(id);
-    return shown(what, await resource.write(asStandard(body), turn));
+  const { rest, change } = what === 'Groups' ? takeMembers(body) : { rest: body };
+  const told = asStandard(harmless(rest));
+  return inTurn(call, change, async (turn) => {
+    const resource = id === undefined ? new KINDS[what].resource() : resourceOf(what, id);
+    return answered(what, await resource.write(told, turn), turn);
   });
 }
 
 export async function patch(what: Named, id: string, body: Json, call: DirectoryCall): Promise<Json> {
-  return inTurn(call, async (turn) => {
-    const resource = new KINDS[what].resource(id);
-    const changed = await resource.patch(asStandard(body), turn);
+  const { rest, change } = what === 'Groups' ? takeMemberOperations(body) : { rest: body };
+  requireHarmlessOperations(rest);
+  const told = asStandard(harmless(rest));
+  const isOfMembersAlone = change && Array.isArray(rest['Operations']) && rest['Operations'].length === 0;
+  return inTurn(call, change, async (turn) => {
+    const resource = resourceOf(what, id);
+    if (isOfMembersAlone) await saveGroup(id, await readGroup(id, turn), turn);
+    // The library changes what it is given, and this may be another attempt.
+    const changed = isOfMembersAlone ? undefined : await resource.patch(structuredClone(told), turn);
     // The library answers nothing where nothing changed.
-    return shown(what, changed ?? (await resource.read(turn)));
+    return answered(what, changed ?? (await resource.read(turn)), turn);
   });
 }
 
 export async function remove(what: Named, id: string, call: DirectoryCall): Promise<void> {
-  await inTurn(call, (turn) => new KINDS[what].resource(id).dispose(turn));
+  await inTurn(call, undefined, (turn) => resourceOf(what, id).dispose(turn));
 }
 
 /** Changes are made one after the other, and each is carried out for accounts before it is answered. */
-async function inTurn<T>(call: DirectoryCall, change: (turn: Turn) => Promise<T>): Promise<T> {
+async function inTurn<T>(
+  call: DirectoryCall,
+  change: MemberChange | undefined,
+  work: (turn: Turn) => Promise<T>,
+): Promise<T> {
   const { answer, accounts } = await serialized(call.services.store, SYSTEM_WORKSPACE, () =>
-    withTurn(call, async (turn) => ({ answer: await change(turn), accounts: turn.accounts })),
+    withTurn(call, change, async (turn) => ({ answer: await work(turn), accounts: turn.accounts })),
   );
   await followDirectory(call, accounts);
   return answer;
 }
 
-async function withTurn<T>(call: DirectoryCall, work: (turn: Turn) => Promise<T>): Promise<T> {
-  const turn: Turn = { call, accounts: [] };
+async function withTurn<T>(
+  call: DirectoryCall,
+  change: MemberChange | undefined,
+  work: (turn: Turn) => Promise<T>,
+): Promise<T> {
+  const turn: Turn = { call, change, accounts: [] };
   try {
     return await work(turn);
   } catch (error) {
@@ -224,9 +246,9 @@ async function saveUser(id: string | undefined, instance: object, turn: Turn): P
 
 async function saveGroup(id: string | undefined, instance: object, turn: Turn): Promise<Json> {
   const known = id === undefined ? undefined : (turn.group ?? (await requireGroup(id, turn)));
-  const before = turn.members ?? new Set(known ? (await membersOf(known, turn.call)).map(({ uid }) => uid) : []);
-  const { displayName, externalId, members = [], schemas: _s, meta: _m, id: _i, ...attributes } = plain(instance);
-  const after = new Set((members as readonly { value?: unknown }[]).map(({ value }) => String(value)));
+  const before = uidsOf(known ? await membersOf(known, turn.call) : []);
+  const { displayName, externalId, schemas: _s, meta: _m, id: _i, ...attributes } = plain(instance);
+  const after = turn.change?.(before) ?? before;
   const entry = {
     displayName: String(displayName),
     ...(typeof externalId === 'string' && { externalId }),
@@ -236,8 +258,8 @@ async function saveGroup(id: string | undefined, instance: object, turn: Turn): 
   };
   const { uid, accounts } = await saveDirectoryGroup(turn.call, known, entry);
   turn.accounts = accounts;
-  const group = await requireGroup(uid, turn);
-  return groupJson(group, await membersOf(group, turn.call));
+  turn.members = after;
+  return groupJson(await requireGroup(uid, turn));
 }
 
 async function readUser(id: string | undefined, turn: Turn): Promise<Json> {
@@ -247,9 +269,7 @@ async function readUser(id: string | undefined, turn: Turn): Promise<Json> {
 
 async function readGroup(id: string | undefined, turn: Turn): Promise<Json> {
   turn.group = await requireGroup(id, turn);
-  const members = await membersOf(turn.group, turn.call);
-  turn.members = new Set(members.map(({ uid }) => uid));
-  return groupJson(turn.group, members);
+  return groupJson(turn.group);
 }
 
 async function usersBy(filter: Filter | undefined, call: DirectoryCall): Promise<Json[]> {
@@ -271,13 +291,11 @@ async function groupsBy(filter: Filter | undefined, call: DirectoryCall): Promis
   const named = only?.name === 'displayName' ? only.value.toLowerCase() : undefined;
   const groups = await directoryGroups(services, rules);
   const asked = named === undefined ? groups : groups.filter(({ spec }) => spec.displayName.toLowerCase() === named);
-  const users = await directoryUsers(services, rules);
-  const all = asked.map((group) =>
-    groupJson(
-      group,
-      users.filter(({ spec }) => spec.groups.includes(group.uid)),
-    ),
+  const members = Map.groupBy(
+    (await directoryUsers(services, rules)).flatMap(({ uid, spec }) => spec.groups.map((group) => ({ uid, group }))),
+    ({ group }) => group,
   );
+  const all = asked.map((group) => withMembers(groupJson(group), uidsOf(members.get(group.uid) ?? [])));
   return filter && named === undefined ? filter.match(all) : all;
 }
 
@@ -325,16 +343,67 @@ function userJson({ uid, createdAt, spec }: DirectoryUser, names: ReadonlyMap<st
   };
 }
 
-function groupJson({ uid, createdAt, spec }: DirectoryGroup, members: readonly DirectoryUser[]): Json {
+function groupJson({ uid, createdAt, spec }: DirectoryGroup): Json {
   const { displayName, externalId, attributes, changedAt } = spec;
   return {
     ...attributes,
     id: uid,
     ...(externalId !== undefined && { externalId }),
     displayName,
-    members: members.map((user) => ({ value: user.uid, type: 'User' })),
     meta: { created: new Date(createdAt), lastModified: new Date(changedAt) },
   };
+}
+
+function uidsOf(users: readonly Pick<DirectoryUser, 'uid'>[]): ReadonlySet<string> {
+  return new Set(users.map(({ uid }) => uid));
+}
+
+function withMembers(group: Json, members: ReadonlySet<string>): Json {
+  return { ...group, members: [...members].map((value) => ({ value, type: 'User' })) };
+}
+
+function answered(what: Named, resource: object, { members }: Turn): Json {
+  const json = shown(what, resource);
+  return members ? withMembers(json, members) : json;
+}
+
+/** Returns a resource as a query asks for it. */
+function represented(what: Named, json: Json, query: Json): Json {
+  const { members } = json;
+  // The library takes long for thousands of them: by one it tells whether they are asked for.
+  const first = Array.isArray(members) ? { ...json, members: members.slice(0, 1) } : json;
+  const { attributes } = queried(what, query);
+  const answer = shown(what, new KINDS[what].schema(first, 'out', `/${what}`, attributes));
+  return 'members' in answer ? { ...answer, members } : answer;
+}
+
+/** @throws SCIMMY.Types.Error `invalidFilter` */
+function queried(what: Named, query: Json): Resource {
+  for (const name of ['filter', 'attributes', 'excludedAttributes']) {
+    const text = query[name];
+    if (typeof text === 'string') requireHarmless(text, 'invalidFilter');
+  }
+  return new KINDS[what].resource(query);
+}
+
+function resourceOf(what: Named, id: string): Resource {
+  requireId(id);
+  return new KINDS[what].resource(id);
+}
+
+/** The library writes a filter of it. @throws SCIMMY.Types.Error 404 */
+function requireId(id: string): void {
+  if (!/^[\w:.-]{1,200}$/.test(id))
+    throw new Types.Error(404, null as unknown as string, 'There is nothing with this id.');
+}
+
+/** @throws SCIMMY.Types.Error `invalidPath`, `tooMany` */
+function harmless(body: Json): Json {
+  if (JSON.stringify(body).length > MAX_BODY) {
+    throw new Types.Error(413, null as unknown as string, `Send at most ${MAX_BODY} characters, members apart.`);
+  }
+  requireHarmlessNames(body);
+  return body;
 }
 
 /** Takes what some clients write otherwise than the standard: booleans as texts, and the schema of a part. */

@@ -234,6 +234,88 @@ describe('SCIM', () => {
     });
   });
 
+  const POLLUTING = '__proto__.polluted eq "x"';
+  const inherited = (text: string) => encodeURIComponent(text);
+  test.each([
+    ['a filter', 'GET', `Users?filter=${inherited(POLLUTING)}`, undefined],
+    ['a filter of the constructor', 'GET', `Users?filter=${inherited('constructor.polluted eq 1')}`, undefined],
+    ['a filter of a group', 'GET', `Groups?filter=${inherited(`(displayName eq "x" or ${POLLUTING})`)}`, undefined],
+    ['a filter of values', 'GET', `Users?filter=${inherited(`emails[${POLLUTING}]`)}`, undefined],
+    ['attributes', 'GET', 'Users?attributes=userName,__proto__.polluted', undefined],
+    ['excluded attributes', 'GET', 'Users?excludedAttributes=__proto__.polluted', undefined],
+    ['a search', 'POST', 'Users/.search', { filter: POLLUTING }],
+    ['the id of a schema', 'GET', `Schemas/${inherited(`x" or ${POLLUTING.slice(0, -1)}`)}`, undefined],
+    [
+      'the path of a PATCH',
+      'PATCH',
+      'Users/ID',
+      patchOf({ op: 'add', path: `emails[${POLLUTING}].value`, value: 'x' }),
+    ],
+    ['a name in a PATCH', 'PATCH', 'Users/ID', patchOf({ op: 'add', value: { '__proto__.polluted': 'x' } })],
+    [
+      'a value to remove',
+      'PATCH',
+      'Users/ID',
+      patchOf({ op: 'remove', path: 'emails', value: [{ value: `a" or ${POLLUTING.slice(0, -1)}` }] }),
+    ],
+    [
+      'a name of a value to remove',
+      'PATCH',
+      'Users/ID',
+      patchOf({ op: 'remove', path: 'emails', value: [{ '__proto__.polluted': 'x' }] }),
+    ],
+    [
+      'a name of an extension',
+      'POST',
+      'Users',
+      {
+        schemas: [USER],
+        userName: 'eve',
+        'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:__proto__.polluted': 'x',
+      },
+    ],
+    ['a name in a body', 'POST', 'Users', `{"schemas":["${USER}"],"userName":"eve","name":{"__proto__":{"a":1}}}`],
+  ])('lets nobody write into what all objects inherit, by %s', async (_what, method, path, body) => {
+    await using plane = await start();
+    const id = await plane.addUser('ada@example.com', 's1', { emails: [{ value: 'ada@example.com', type: 'work' }] });
+    const answer = await plane.send(method, path.replace('ID', id), body);
+    expect([400, 404]).toContain(answer.status);
+    expect('polluted' in Object).toBe(false);
+    expect('polluted' in {}).toBe(false);
+  });
+
+  test.each([
+    ['a text that does not end', `userName eq "${'\\a'.repeat(200)}`],
+    ['alternatives of alternatives', Array.from({ length: 30 }, (_, n) => `(a${n} eq 1 or b${n} eq 2)`).join(' and ')],
+    ['a path of paths', `${Array.from({ length: 30 }, (_, n) => `a${n}[x eq 1 or y eq 2]`).join('.')} pr`],
+    ['a long path', `${'a.'.repeat(200_000)}a eq 1`],
+  ])('refuses a filter that would take minutes: %s', async (_what, filter) => {
+    await using plane = await start();
+    const answer = await plane.send('POST', 'Users/.search', { filter });
+    expect(answer).toMatchObject({ status: 400, json: { scimType: 'invalidFilter' } });
+  });
+
+  test('finds people and groups by names that only look like those of objects', async () => {
+    await using plane = await start();
+    await plane.addGroup('Constructor');
+    const found = await plane.send('GET', `Groups?filter=${inherited('displayName eq "constructor"')}`);
+    expect(found.json).toMatchObject({ totalResults: 1, Resources: [{ displayName: 'Constructor' }] });
+  });
+
+  test('shows the members of a group where they are asked for', async () => {
+    await using plane = await start();
+    const ids = [await plane.addUser('ada@example.com', 's1'), await plane.addUser('bob@example.com', 's2')];
+    const group = await plane.addGroup('g', ...ids);
+    const members = ids.map((value) => ({ value, type: 'User', $ref: expect.stringMatching(`/Users/${value}$`) }));
+    expect((await plane.send('GET', `Groups/${group}`)).json.members).toEqual(members);
+    expect((await plane.send('GET', 'Groups?excludedAttributes=members')).json.Resources[0].members).toBeUndefined();
+    const named = await plane.patch(`Groups/${group}`, { op: 'replace', value: { displayName: 'h' } });
+    expect(named).toMatchObject({ status: 200, json: { displayName: 'h', members } });
+    expect((await plane.send('PUT', `Groups/${group}`, { schemas: [GROUP], displayName: 'h' })).json.members).toEqual(
+      [],
+    );
+  });
+
   test('refuses a second person of one name, and shows nobody the directory of another issuer', async () => {
     await using plane = await start();
     const id = await plane.addUser('ada@example.com', 's1');
@@ -252,5 +334,9 @@ describe('SCIM', () => {
 const NEW = { schemas: [USER], userName: 'ada@example.com' };
 
 function leaves(value: unknown = false) {
-  return { schemas: [PATCH], Operations: [{ op: 'Replace', path: 'active', value }] };
+  return patchOf({ op: 'Replace', path: 'active', value });
+}
+
+function patchOf(...Operations: object[]) {
+  return { schemas: [PATCH], Operations };
 }

@@ -10,7 +10,8 @@ import { issuerActor } from '../../core/identity/issuer-sessions.ts';
 import { readFields } from '../body.ts';
 import { bearerOf } from '../credential.ts';
 import { SCIM_PATH, type ScimOptions } from './paths.ts';
-import { describe, type Json, patch, readList, readOne, remove, write } from './resources.ts';
+import { describe, patch, readList, readOne, remove, write } from './resources.ts';
+import type { Json } from './texts.ts';
 
 const TYPE = 'application/scim+json; charset=utf-8';
 const ERROR_SCHEMA = 'urn:ietf:params:scim:api:messages:2.0:Error';

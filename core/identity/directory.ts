@@ -2,6 +2,7 @@ import { MeshError } from '../base/errors.ts';
 import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf, type RecordDraft } from '../base/record.ts';
+import { serialized } from '../base/serialize.ts';
 import {
   type DirectoryGroup,
   type DirectoryUser,
@@ -11,6 +12,7 @@ import {
   MAX_DIRECTORY_USERS,
 } from '../model/directory.ts';
 import { GROUPS_CLAIM, type IssuedIdentity, type IssuerRules, textClaim } from '../model/issuers.ts';
+import { sameValue } from '../model/value.ts';
 import type { NetworkServices, PeerServices } from '../state/services.ts';
 import { type AccountRecord, accountById } from './accounts.ts';
 import { issuedAccount } from './issuer-accounts.ts';
@@ -90,23 +92,50 @@ export async function withGroups(
   return { ...claims, [GROUPS_CLAIM]: groups.flatMap((group) => group?.spec.displayName ?? []) };
 }
 
-/** Remembers with which account a person of a directory signed in. */
+/**
+ * Remembers with which account a person of a directory signs in, and enables it where they are back. Their account before it,
+ * of which the directory tells no longer, is disabled.
+ *
+ * @returns the account as it is now; undefined where the person, or the right to it, has gone meanwhile
+ * @throws MeshError `conflict` where the account before is that of the last platform administrator
+ */
 export async function linkAccount(
-  { store }: Reads,
-  user: DirectoryUser,
-  account: AccountRecord,
+  services: DirectoryCall['services'],
+  rules: IssuerRules,
+  entry: DirectoryUser,
+  { uid }: AccountRecord,
   why: CommitContext,
-): Promise<void> {
-  if (user.spec.account === account.uid) return;
-  const record = userDraft(draftOf(user), { ...user.spec, account: account.uid });
-  await store.commit(SYSTEM_WORKSPACE, [{ op: 'update', record, revision: user.revision }], why);
+): Promise<AccountRecord | undefined> {
+  const { store } = services;
+  const { linked, former } = await serialized(store, SYSTEM_WORKSPACE, async () => {
+    const [user, account] = [await directoryUser(services, rules, entry.uid), await accountById(services, uid)];
+    const other = await store.lookup(directoryKey(rules.issuer, 'account', uid), SYSTEM_WORKSPACE);
+    if (!user?.spec.active || !account || account.spec.leaving || (other && other.uid !== user.uid)) return {};
+    const { disabledBy, ...spec } = account.spec;
+    if (spec.disabled && disabledBy !== 'directory') return {};
+    if (!spec.disabled && user.spec.account === uid) return { linked: account };
+    const before = user.spec.account === undefined ? undefined : await accountById(services, user.spec.account);
+    const former = before && before.uid !== uid ? before : undefined;
+    const link = userDraft(draftOf(user), { ...user.spec, account: uid });
+    const ops: Op[] = [
+      { op: 'update', record: link, revision: user.revision },
+      { op: 'update', record: { ...draftOf(account), spec: { ...spec, disabled: false } }, revision: account.revision },
+      ...(former ? await leavingOps(former, services) : []),
+    ];
+    await store.commit(SYSTEM_WORKSPACE, ops, why);
+    return { linked: await accountById(services, uid), former };
+  });
+  const left = former && (await accountById(services, former.uid));
+  if (left?.spec.leaving) await finishLeaving(services, left, why);
+  return linked;
 }
 
 /**
  * Writes a person of a directory, and disables the account of who is there no longer in the same commit.
  *
  * @returns uid of the entry, and the accounts that it concerns, for `followDirectory`
- * @throws MeshError `conflict`, `invalid_input`; StoreError `already_exists` for a name that another one has
+ * @throws MeshError `conflict`, `invalid_input`
+ * @throws TakenInDirectory
  */
 export async function saveDirectoryUser(
   call: DirectoryCall,
@@ -133,9 +162,8 @@ export async function saveDirectoryUser(
   const after = await accountOf(call, record.spec);
   const gone = [...(before && before.uid !== after?.uid ? [before] : []), ...(after && !active ? [after] : [])];
   const leaving = await Promise.all(gone.map((one) => leavingOps(one, services)));
-  const save: Op = known ? { op: 'update', record, revision: known.revision } : { op: 'create', record };
   const verb = active ? (known ? 'changed' : 'added') : 'deactivated';
-  await commit(call, [save, ...leaving.flat()], `${verb} ${userName}`);
+  await save(call, record, known, leaving.flat(), `${verb} ${userName}`);
   return { uid: record.uid, accounts: [...new Set([before, after].flatMap((one) => one?.uid ?? []))] };
 }
 
@@ -148,7 +176,10 @@ export async function deleteDirectoryUser(call: DirectoryCall, user: DirectoryUs
   return account ? [account.uid] : [];
 }
 
-/** @returns uid of the group, and the accounts that it concerns, for `followDirectory` */
+/**
+ * @returns uid of the group, and the accounts that it concerns, for `followDirectory`
+ * @throws TakenInDirectory
+ */
 export async function saveDirectoryGroup(
   call: DirectoryCall,
   known: DirectoryGroup | undefined,
@@ -182,8 +213,7 @@ export async function saveDirectoryGroup(
       moves(users.get(uid), (groups) => new Set([...groups].filter((one) => one !== record.uid))),
     ),
   ];
-  const save: Op = known ? { op: 'update', record, revision: known.revision } : { op: 'create', record };
-  await commit(call, [save, ...moved], `${known ? 'changed' : 'added'} group ${displayName}`);
+  await save(call, record, known, moved, `${known ? 'changed' : 'added'} group ${displayName}`);
   const concerned = new Set([...joins, ...leaves]);
   const accounts = await accountsOf(call, users.values(), (user) =>
     isRenamed ? user.spec.groups.includes(record.uid) || concerned.has(user.uid) : concerned.has(user.uid),
@@ -213,8 +243,41 @@ export async function followDirectory(call: DirectoryCall, accounts: readonly st
     if (account.spec.leaving) await finishLeaving(services, account, context);
     if (account.spec.disabled || !account.spec.issued) continue;
     const user = await entryOf(services, rules, { subject: account.spec.issued.subject, claims: {} }, account);
-    const claims = user?.spec.active ? await withGroups(services, user, {}) : {};
+    await keepMemberships(services, rules, { account, user, told: {} }, context);
+  }
+}
+
+interface Membership {
+  readonly account: AccountRecord;
+  readonly user: DirectoryUser | undefined;
+  /** Claims of the token, if there is one. */
+  readonly told: IssuedIdentity['claims'];
+}
+
+/** In each round somebody else changed the groups of one person. */
+const MAX_ROUNDS = 10;
+
+/**
+ * Gives an account what the groups of its person give, and once more where those have changed meanwhile: of two that do so at
+ * once, on two control planes perhaps, whoever is last gives what is so.
+ */
+export async function keepMemberships(
+  services: DirectoryCall['services'],
+  rules: IssuerRules,
+  { account, user, told }: Membership,
+  context: CommitContext,
+): Promise<void> {
+  const claimsNow = async () => {
+    const now = user && (await directoryUser(services, rules, user.uid));
+    return now?.spec.active ? withGroups(services, now, told) : {};
+  };
+  let claims = await claimsNow();
+  for (let round = 1; round <= MAX_ROUNDS; round += 1) {
     await keepIssuedMemberships(services, account, rules, claims, context);
+    await services.store.caughtUp([SYSTEM_WORKSPACE]);
+    const now = await claimsNow();
+    if (sameValue(now, claims)) return;
+    claims = now;
   }
 }
 
@@ -260,6 +323,32 @@ async function accountsOf(
     if (account) found.push(account.uid);
   }
   return found;
+}
+
+/** Somebody else of the directory, or another group, has this name or `externalId`. */
+export class TakenInDirectory extends MeshError {
+  constructor() {
+    super('conflict', 'The directory has another one of this name or externalId.');
+  }
+}
+
+/** Writes an entry with what goes with it; nothing where nothing changes, as issuers repeat themselves. */
+async function save(
+  call: DirectoryCall,
+  record: RecordDraft<'DirectoryUser'> | RecordDraft<'DirectoryGroup'>,
+  known: DirectoryUser | DirectoryGroup | undefined,
+  more: readonly Op[],
+  what: string,
+): Promise<void> {
+  // Told here, for a write that meets another one is tried again and again.
+  for (const key of record.unique) {
+    const found = await call.services.store.lookup(key, SYSTEM_WORKSPACE);
+    if (found && found.uid !== record.uid) throw new TakenInDirectory();
+  }
+  const { changedAt } = record.spec;
+  if (known && more.length === 0 && sameValue({ ...known.spec, changedAt }, record.spec)) return;
+  const own: Op = known ? { op: 'update', record, revision: known.revision } : { op: 'create', record };
+  await commit(call, [own, ...more], what);
 }
 
 async function commit({ services, rules, why }: DirectoryCall, ops: readonly Op[], what: string): Promise<void> {

@@ -1,11 +1,9 @@
-import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CommitContext } from '../base/ports.ts';
-import { draftOf } from '../base/record.ts';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
 import { type IssuedIdentity, type IssuerRules, verifiedAddress } from '../model/issuers.ts';
 import type { NetworkServices, PeerServices } from '../state/services.ts';
 import type { AccountRecord } from './accounts.ts';
-import { entryOf, linkAccount, withGroups } from './directory.ts';
+import { entryOf, keepMemberships, linkAccount, withGroups } from './directory.ts';
 import { issuedAccount, keepIssuedAccount, MAX_ADDRESSES, withAddress } from './issuer-accounts.ts';
 import { grantedRoles, keepIssuedMemberships } from './issuer-grants.ts';
 
@@ -39,8 +37,7 @@ export async function admitIdentity(
   const entry = await entryOf(services, rules, { subject, claims: told }, known);
   if (rules.directory && !entry?.spec.active) {
     if (known) await keepIssuedMemberships(services, known, rules, {}, why);
-    const message = `${title} does not tell this control plane of your account, or says that you have left: ask an administrator.`;
-    return { reason: 'not in the directory', message, name };
+    return leftDirectory(rules, name);
   }
   const isBack = known?.spec.disabledBy === 'directory' && !known.spec.leaving;
   if ((known?.spec.disabled && !isBack) || known?.spec.leaving) {
@@ -56,21 +53,20 @@ export async function admitIdentity(
     const message = `Your account had ${MAX_ADDRESSES} addresses already: go back to one of them at ${title}, or ask an administrator to delete it.`;
     return { reason: 'too many addresses', message, name };
   }
-  if (known && isBack) await enable(services, known, why);
   const displayName = lineOfText(TEXT_LIMITS.title).safeParse(told['name']).data ?? '';
   const account = await keepIssuedAccount(services, { issuer, subject, address }, displayName, why);
-  if (entry) await linkAccount(services, entry, account, why);
-  await keepIssuedMemberships(services, account, rules, claims, why);
-  return { account };
+  if (!entry) {
+    await keepIssuedMemberships(services, account, rules, claims, why);
+    return { account };
+  }
+  // The directory may say meanwhile that the person has left.
+  const linked = await linkAccount(services, rules, entry, account, why);
+  if (!linked) return leftDirectory(rules, account.name);
+  await keepMemberships(services, rules, { account: linked, user: entry, told }, why);
+  return { account: linked };
 }
 
-/** Enables the account of somebody who is in the directory again. */
-async function enable(
-  { store }: Pick<PeerServices, 'store'>,
-  account: AccountRecord,
-  why: CommitContext,
-): Promise<void> {
-  const { disabledBy: _, ...spec } = account.spec;
-  const record = { ...draftOf(account), spec: { ...spec, disabled: false } };
-  await store.commit(SYSTEM_WORKSPACE, [{ op: 'update', record, revision: account.revision }], why);
+function leftDirectory({ title }: IssuerRules, name: string | undefined): IssuerRefusal {
+  const message = `${title} does not tell this control plane of your account, or says that you have left: ask an administrator.`;
+  return { reason: 'not in the directory', message, name };
 }

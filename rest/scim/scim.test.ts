@@ -1,8 +1,9 @@
 import express from 'express';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { Secret } from '../../core/base/secret.ts';
 import { silentLog } from '../../core/base/silent-log.ts';
 import { findAccount } from '../../core/identity/accounts.ts';
+import { directoryUser, keepMemberships, linkAccount } from '../../core/identity/directory.ts';
 import { buildIssuerKit, CORP, identity, OPEN } from '../../test/kits/plane/issuer-kit.ts';
 import { refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 import { listen } from '../listen.ts';
@@ -12,6 +13,7 @@ const TOKEN = 'a-token-of-the-directory-32-characters';
 const USER = 'urn:ietf:params:scim:schemas:core:2.0:User';
 const GROUP = 'urn:ietf:params:scim:schemas:core:2.0:Group';
 const PATCH = 'urn:ietf:params:scim:api:messages:2.0:PatchOp';
+const WHY = { actor: 'system:issuer:corp', reason: 'signed in', requestId: 'r_1' };
 const DIRECTORY = { ...CORP, directory: { claim: 'sub' } };
 
 /** A control plane to which the issuer `corp` tells who there is. */
@@ -147,6 +149,82 @@ describe('the directory of an issuer', () => {
     const { username } = await plane.kit.signIn({ ...rest, claims: { ...claims, oid: 'o1' } });
     await plane.send('DELETE', `Users/${id}`);
     expect((await findAccount(plane.kit.services, username))?.spec.disabled).toBe(true);
+  });
+
+  test('lets nobody in again of whom it says while they sign in that they have left', async () => {
+    await using plane = await start();
+    const { kit } = plane;
+    const id = await plane.addUser('ada@example.com', 's1');
+    await plane.addGroup('watchers', id);
+    const { username } = await kit.signIn(identity('ada@example.com', [], 's1'));
+    for (const active of [false, true])
+      await plane.patch(`Users/${id}`, { op: 'replace', path: 'active', value: active });
+    const [entry, account] = [
+      await directoryUser(kit.services, DIRECTORY, id),
+      await findAccount(kit.services, username),
+    ];
+    await plane.patch(`Users/${id}`, { op: 'replace', path: 'active', value: false });
+    if (!entry || !account) throw new Error('The person has an entry and an account.');
+    expect(await linkAccount(kit.services, DIRECTORY, entry, account, WHY)).toBeUndefined();
+    expect((await findAccount(kit.services, username))?.spec.disabled).toBe(true);
+  });
+
+  test('gives what the groups of a person are by then, where they change while it does', async () => {
+    await using plane = await start();
+    const { services } = plane.kit;
+    const id = await plane.addUser('ada@example.com', 's1');
+    const group = await plane.addGroup('operators', id);
+    const { username } = await plane.kit.signIn(identity('ada@example.com', [], 's1'));
+    const [user, account] = [await directoryUser(services, DIRECTORY, id), await findAccount(services, username)];
+    if (!user || !account) throw new Error('The person has an entry and an account.');
+    let leaves = async () => {
+      leaves = async () => undefined;
+      await plane.patch(`Groups/${group}`, { op: 'remove', path: 'members' });
+    };
+    const store = new Proxy(services.store, {
+      get(target, key) {
+        if (key === 'list')
+          return async (...args: Parameters<typeof target.list>) => {
+            const found = await target.list(...args);
+            if (args[1] === 'Workspace') await leaves();
+            return found;
+          };
+        const value = Reflect.get(target, key);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    await keepMemberships({ ...services, store }, DIRECTORY, { account, user, told: {} }, WHY);
+    expect(await plane.kit.role(username)).toBeUndefined();
+  });
+
+  test('disables the account that a person had before, where their subject is another one', async () => {
+    await using plane = await start({ directory: { claim: 'oid' } });
+    await plane.addGroup('watchers', await plane.addUser('ada@example.com', 'o1'));
+    const as = (subject: string) => {
+      const { claims, ...rest } = identity('ada@example.com', [], subject);
+      return plane.kit.signIn({ ...rest, claims: { ...claims, oid: 'o1' } });
+    };
+    const [first, second] = [await as('s1'), await as('s2')];
+    expect((await findAccount(plane.kit.services, first.username))?.spec).toMatchObject({ disabled: true });
+    expect((await findAccount(plane.kit.services, first.username))?.spec.leaving).toBeUndefined();
+    expect((await findAccount(plane.kit.services, second.username))?.spec.disabled).toBe(false);
+  });
+
+  test('writes nothing for a request that changes nothing, nor tries one again that meets a name', async () => {
+    await using plane = await start();
+    const id = await plane.addUser('ada@example.com', 's1');
+    const group = await plane.addGroup('watchers', id);
+    const commit = vi.spyOn(plane.kit.services.store, 'commit');
+    const same = { schemas: [USER], userName: 'ada@example.com', externalId: 's1', active: true };
+    await plane.send('PUT', `Users/${id}`, same);
+    await plane.patch(`Users/${id}`, { op: 'replace', path: 'active', value: true });
+    commit.mockClear();
+    await plane.send('PUT', `Users/${id}`, same);
+    await plane.patch(`Users/${id}`, { op: 'replace', path: 'active', value: true });
+    await plane.patch(`Groups/${group}`, { op: 'add', path: 'members', value: [{ value: id }] });
+    expect((await plane.send('POST', 'Users', { schemas: [USER], userName: 'ADA@example.com' })).status).toBe(409);
+    expect((await plane.send('POST', 'Groups', { schemas: [GROUP], displayName: 'Watchers' })).status).toBe(409);
+    expect(commit).not.toHaveBeenCalled();
   });
 
   test('does not end the last platform administrator, and says so', async () => {

@@ -5,7 +5,7 @@ import { requestIdOf } from '../../core/base/request-id.ts';
 import { equalSecrets } from '../../core/base/secret.ts';
 import { fromStore } from '../../core/base/store-problems.ts';
 import { logFailure } from '../../core/call/log-failure.ts';
-import type { DirectoryCall } from '../../core/identity/directory.ts';
+import { type DirectoryCall, TakenInDirectory } from '../../core/identity/directory.ts';
 import { issuerActor } from '../../core/identity/issuer-sessions.ts';
 import { readFields } from '../body.ts';
 import { bearerOf } from '../credential.ts';
@@ -148,9 +148,7 @@ interface Fault {
 
 /** The error of RFC 7644, section 3.12, that one of ours, or of the library, is. */
 function faultOf(error: unknown, requestId: string): Fault {
-  if (error instanceof StoreError && (error.code === 'unique' || error.code === 'already_exists')) {
-    return { status: 409, scimType: 'uniqueness', detail: 'The directory has another one of this name or externalId.' };
-  }
+  if (error instanceof TakenInDirectory) return { status: 409, scimType: 'uniqueness', detail: error.message };
   if (error instanceof URIError) return { status: 400, detail: 'The path is malformed.' };
   const { status, scimType, message } = error as Partial<Fault> & { readonly message?: string };
   if (error instanceof Error && typeof status === 'number' && status < 500) {

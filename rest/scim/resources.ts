@@ -15,7 +15,7 @@ import {
 } from '../../core/identity/directory.ts';
 import { type DirectoryGroup, type DirectoryUser, directoryKey } from '../../core/model/directory.ts';
 import { type MemberChange, takeMemberOperations, takeMembers } from './members.ts';
-import { type Json, requireHarmless, requireHarmlessNames, requireHarmlessOperations } from './texts.ts';
+import { type Json, requireHarmless, requireHarmlessNames, requireHarmlessOperations, requirePatch } from './texts.ts';
 
 const { Config, Resources, Schemas, Types } = SCIMMY;
 
@@ -177,6 +177,7 @@ export async function write(what: Named, id: string | undefined, body: Json, cal
 }
 
 export async function patch(what: Named, id: string, body: Json, call: DirectoryCall): Promise<Json> {
+  requirePatch(body);
   const { rest, change } = what === 'Groups' ? takeMemberOperations(body) : { rest: body };
   requireHarmlessOperations(rest);
   const told = asStandard(harmless(rest));
@@ -282,7 +283,7 @@ async function usersBy(filter: Filter | undefined, call: DirectoryCall): Promise
     return found?.kind === 'DirectoryUser' ? [json(found)] : [];
   }
   const all = (await directoryUsers(services, rules)).map(json);
-  return filter ? filter.match(all) : all;
+  return filter ? matching(filter, all) : all;
 }
 
 async function groupsBy(filter: Filter | undefined, call: DirectoryCall): Promise<Json[]> {
@@ -296,7 +297,30 @@ async function groupsBy(filter: Filter | undefined, call: DirectoryCall): Promis
     ({ group }) => group,
   );
   const all = asked.map((group) => withMembers(groupJson(group), uidsOf(members.get(group.uid) ?? [])));
-  return filter && named === undefined ? filter.match(all) : all;
+  return filter && named === undefined ? matching(filter, all) : all;
+}
+
+/** @throws SCIMMY.Types.Error `invalidFilter` */
+function matching(filter: Filter, all: readonly Json[]): Json[] {
+  return all.filter((one) => {
+    try {
+      return filter.match([one]).length > 0;
+    } catch (error) {
+      // The library looks into parts that somebody does not have.
+      if (error instanceof TypeError && error.message.includes('undefined or null')) return false;
+      throw new Types.Error(400, 'invalidFilter', 'The filter compares what cannot be compared.');
+    }
+  });
+}
+
+/** The library fails in many ways on what it cannot read. @throws SCIMMY.Types.Error `invalidFilter` */
+function readBy<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof Types.Error) throw error;
+    throw new Types.Error(400, 'invalidFilter', 'The filter, or a name of an attribute, is malformed.');
+  }
 }
 
 /** A filter for one value of one attribute: what clients ask before they create anything. */
@@ -373,7 +397,10 @@ function represented(what: Named, json: Json, query: Json): Json {
   // The library takes long for thousands of them: by one it tells whether they are asked for.
   const first = Array.isArray(members) ? { ...json, members: members.slice(0, 1) } : json;
   const { attributes } = queried(what, query);
-  const answer = shown(what, new KINDS[what].schema(first, 'out', `/${what}`, attributes));
+  const answer = shown(
+    what,
+    readBy(() => new KINDS[what].schema(first, 'out', `/${what}`, attributes)),
+  );
   return 'members' in answer ? { ...answer, members } : answer;
 }
 
@@ -383,7 +410,7 @@ function queried(what: Named, query: Json): Resource {
     const text = query[name];
     if (typeof text === 'string') requireHarmless(text, 'invalidFilter');
   }
-  return new KINDS[what].resource(query);
+  return readBy(() => new KINDS[what].resource(query));
 }
 
 function resourceOf(what: Named, id: string): Resource {

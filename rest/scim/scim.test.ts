@@ -299,6 +299,12 @@ describe('SCIM', () => {
       404,
     ],
     ['a malformed filter', 'GET', 'Users?filter=userName%20zz', undefined, TOKEN, 400],
+    ['a filter of one word', 'GET', 'Users?filter=not', undefined, TOKEN, 400],
+    ['a filter that compares nothing', 'GET', 'Groups?filter=1%20eq%202', undefined, TOKEN, 400],
+    ['an attribute that is a filter', 'GET', 'Users?attributes=active%20eq%20true', undefined, TOKEN, 400],
+    ['no operation', 'PATCH', 'Users/diru_x', { schemas: [PATCH], Operations: [null] }, TOKEN, 400],
+    ['no schemas', 'PATCH', 'Users/diru_x', { schemas: null, Operations: [] }, TOKEN, 400],
+    ['nothing to add', 'PATCH', 'Users/diru_x', patchOf({ op: 'add', value: null }), TOKEN, 400],
     ['a method that is not there', 'PUT', 'Users', {}, TOKEN, 405],
     ['a malformed escape', 'GET', 'Schemas/%zz', undefined, TOKEN, 400],
   ])('refuses %s with its own error', async (_what, method, path, body, token, status) => {
@@ -371,6 +377,19 @@ describe('SCIM', () => {
     await using plane = await start();
     const answer = await plane.send('POST', 'Users/.search', { filter });
     expect(answer).toMatchObject({ status: 400, json: { scimType: 'invalidFilter' } });
+  });
+
+  test('finds by parts that not everybody has', async () => {
+    await using plane = await start();
+    const id = await plane.addUser('ada@example.com', 's1', {
+      name: { familyName: 'L' },
+      emails: [{ value: 'a@b.c' }],
+    });
+    await plane.addUser('bob@example.com', 's2');
+    for (const filter of ['name.familyName eq "L"', 'emails.value eq "a@b.c"', 'emails[value co "@"]']) {
+      const { json } = await plane.send('GET', `Users?filter=${encodeURIComponent(filter)}`);
+      expect(json).toMatchObject({ totalResults: 1, Resources: [{ id }] });
+    }
   });
 
   test('finds people and groups by names that only look like those of objects', async () => {

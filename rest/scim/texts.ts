@@ -48,6 +48,18 @@ export function requireHarmlessNames(value: unknown): void {
   }
 }
 
+/** Refuses a PATCH in whose form the library fails. @throws SCIMMY.Types.Error `invalidSyntax` */
+export function requirePatch({ schemas, Operations: operations }: Json): void {
+  const isOperation = (one: unknown) =>
+    typeof one === 'object' && one !== null && !('value' in one && one.value === null && !('path' in one));
+  if (Array.isArray(schemas) && Array.isArray(operations) && operations.every(isOperation)) return;
+  throw new Types.Error(
+    400,
+    'invalidSyntax',
+    'A PATCH has lists of schemas and Operations, each an object with a value.',
+  );
+}
+
 /** As {@link requireHarmless}, for the operations of a PATCH. */
 export function requireHarmlessOperations({ Operations: operations }: Json): void {
   if (!Array.isArray(operations)) return;

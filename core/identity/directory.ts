@@ -163,7 +163,7 @@ export async function saveDirectoryUser(
   const gone = [...(before && before.uid !== after?.uid ? [before] : []), ...(after && !active ? [after] : [])];
   const leaving = await Promise.all(gone.map((one) => leavingOps(one, services)));
   const verb = active ? (known ? 'changed' : 'added') : 'deactivated';
-  await save(call, record, known, leaving.flat(), `${verb} ${userName}`);
+  await save(call, record, known, leaving.flat(), `${verb} ${(after ?? before)?.name ?? record.uid}`);
   return { uid: record.uid, accounts: [...new Set([before, after].flatMap((one) => one?.uid ?? []))] };
 }
 
@@ -172,7 +172,7 @@ export async function deleteDirectoryUser(call: DirectoryCall, user: DirectoryUs
   const account = await accountOf(call, user.spec);
   const leaving = account ? await leavingOps(account, call.services) : [];
   const remove: Op = { op: 'delete', key: { kind, name }, revision };
-  await commit(call, [remove, ...leaving], `removed ${user.spec.userName}`);
+  await commit(call, [remove, ...leaving], `removed ${account?.name ?? user.uid}`);
   return account ? [account.uid] : [];
 }
 
@@ -213,7 +213,7 @@ export async function saveDirectoryGroup(
       moves(users.get(uid), (groups) => new Set([...groups].filter((one) => one !== record.uid))),
     ),
   ];
-  await save(call, record, known, moved, `${known ? 'changed' : 'added'} group ${displayName}`);
+  await save(call, record, known, moved, `${known ? 'changed' : 'added'} group ${record.uid}`);
   const concerned = new Set([...joins, ...leaves]);
   const accounts = await accountsOf(call, users.values(), (user) =>
     isRenamed ? user.spec.groups.includes(record.uid) || concerned.has(user.uid) : concerned.has(user.uid),
@@ -226,7 +226,7 @@ export async function deleteDirectoryGroup(call: DirectoryCall, group: Directory
   const members = (await directoryUsers(call.services, call.rules)).filter(({ spec }) => spec.groups.includes(uid));
   const moved = members.flatMap((user) => moves(user, (groups) => new Set([...groups].filter((one) => one !== uid))));
   const remove: Op = { op: 'delete', key: { kind, name }, revision };
-  await commit(call, [remove, ...moved], `removed group ${group.spec.displayName}`);
+  await commit(call, [remove, ...moved], `removed group ${uid}`);
   return accountsOf(call, members, () => true);
 }
 

@@ -17,6 +17,9 @@ export const CREDENTIAL_KINDS: ReadonlySet<Kind> = new Set<Kind>([
   'MeshPeer',
 ]);
 
+/** Those by which a verification is forgotten; what goes on under one is ended by the records of the person. */
+const FORGETTING_KINDS: ReadonlySet<Kind> = new Set<Kind>([...CREDENTIAL_KINDS, 'DirectoryUser', 'DirectoryGroup']);
+
 /** The caller that a verification proved, and the records it rests on. */
 export interface Verification {
   readonly caller: Caller;
@@ -72,7 +75,7 @@ export function buildCredentialCache(store: Store): CredentialCache {
 
   const close = store.onCommit(({ changes }) => {
     for (const { record } of changes) {
-      if (!CREDENTIAL_KINDS.has(record.kind)) continue;
+      if (!FORGETTING_KINDS.has(record.kind)) continue;
       generation += 1;
       for (const key of [...(dependents.get(keyOf(record)) ?? [])]) forget(key);
     }

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { agentGrant, buildIssuedKit, RESOURCE } from '../../test/kits/plane/issued-access.ts';
-import { identity } from '../../test/kits/plane/issuer-kit.ts';
+import { CORP, identity, ORIGIN } from '../../test/kits/plane/issuer-kit.ts';
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import { directoryGroup, saveDirectoryGroup, saveDirectoryUser } from './directory.ts';
 
 const DB = [{ to: [{ peerSelector: { matchLabels: { role: 'db' } } }] }];
 const HOUR = 3_600_000;
@@ -134,6 +136,39 @@ test('a revoked agent shuts its client out until its person signs in at the issu
   const again = await kit.comeWith({ auth_time: kit.clock.time / 1_000 });
   expect(again.name).toBe(name);
   expect(again.id).not.toBe(id);
+});
+
+test('a revoked agent shuts its client out under each address of the control plane', async () => {
+  const kit = await buildIssuedKit([agentGrant('operators')], { publicUrls: [ORIGIN, 'https://mesh.example.net'] });
+  const { name } = await kit.comeWith();
+  await kit.root('revoke_agent', { id: name });
+  const bearer = await kit.tokenOf({}, { audience: 'https://mesh.example.net/mcp' });
+  await expect(kit.authenticate(bearer)).rejects.toThrow('was revoked');
+});
+
+test('where the issuer has a directory, a person counts who is in it, with the groups that it says', async () => {
+  const rules = { ...CORP, directory: { claim: 'sub' } };
+  const kit = await buildIssuedKit([agentGrant('operators')], { issuers: [rules] });
+  const call = { services: kit.services, rules, why: { actor: 'system:issuer:corp', requestId: 'r_1' } };
+  const entry = { userName: 'ada', externalId: 'ada', active: true, attributes: {} };
+  const { uid } = await saveDirectoryUser(call, undefined, entry);
+  const add = (displayName: string) =>
+    saveDirectoryGroup(call, undefined, { displayName, attributes: {}, joins: [uid], leaves: [] });
+  await add('admins');
+  const added = await add('operators');
+  await kit.signIn(identity('ada@example.com', [], 'ada'));
+  const bearer = await kit.tokenOf({ groups: ['strangers'] });
+  expect(await kit.authenticate(bearer)).toMatchObject({ kind: 'agent' });
+  const operators = await directoryGroup(kit.services, rules, added.uid);
+  await saveDirectoryGroup(call, operators, { displayName: 'operators', attributes: {}, joins: [], leaves: [uid] });
+  await expect(kit.authenticate(bearer)).rejects.toThrow('No scope, group or other claim');
+  await expect(kit.comeWith()).rejects.toThrow('No scope, group or other claim');
+  // Not one who leaves, whose account is disabled, but one of whom the directory never told.
+  await kit.services.store.commit(SYSTEM_WORKSPACE, [{ op: 'delete', key: { kind: 'DirectoryUser', name: uid } }], {
+    ...call.why,
+    reason: 'forgot',
+  });
+  await expect(kit.comeWith()).rejects.toThrow('Example Corp does not tell this control plane of ada@example.com');
 });
 
 test('where the issuer does not say when somebody signed in, a person frees the name of a revoked agent, and no agent does', async () => {

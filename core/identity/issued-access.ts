@@ -14,13 +14,14 @@ import {
   offeredScopes,
 } from '../model/authorization-server.ts';
 import { hasClaim } from '../model/issuers.ts';
-import { agentClientKey } from '../model/oauth.ts';
+import { agentClientKey, publicResources } from '../model/oauth.ts';
 import type { AgentRecord } from '../model/resources.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, accountById } from './accounts.ts';
 import { MAKES_ROOT_AGENTS } from './agent-request.ts';
 import type { AgentCall } from './agents.ts';
 import type { Verification } from './credential-cache.ts';
+import { entryOf, withGroups } from './directory.ts';
 import { NO_SCOPES } from './grants.ts';
 import { issuedAccount } from './issuer-accounts.ts';
 import { roleOf } from './members.ts';
@@ -67,6 +68,8 @@ interface Place {
   readonly person: Caller;
   readonly workspace: string;
   readonly consent: GrantedAgent;
+  /** As in a verification: what the directory says of the person. */
+  readonly restsOn: readonly string[];
 }
 
 const REQUEST_MS = 600_000;
@@ -98,7 +101,7 @@ export async function verifyIssuedAccess(
     : agentOfClient({ services, workspace: place.workspace, caller: place.person }, key));
   if (!agent) throw new NotAdmitted('The agent of this client has ended.');
   const { caller, restsOn } = await issuedCaller(services, { workspace: place.workspace, agent: agent.uid, access });
-  return { caller, restsOn: [...restsOn, `Workspace:${place.workspace}`] };
+  return { caller, restsOn: [...restsOn, `Workspace:${place.workspace}`, ...place.restsOn] };
 }
 
 /** @returns the place that the first grant gives which fits the claims, and where the person is a member */
@@ -106,7 +109,7 @@ async function placeOf(
   services: IssuedServices,
   directory: WorkspaceDirectory,
   server: AuthorizationServer,
-  { subject, claims }: IssuedAccess,
+  { subject, claims: told }: IssuedAccess,
 ): Promise<Place> {
   const { issuer, grants } = server;
   const account = await issuedAccount(services, { issuer, subject });
@@ -116,6 +119,7 @@ async function placeOf(
   if (account.spec.disabled || account.spec.leaving) {
     throw new NotAdmitted(`The account ${account.name} is disabled: ask an administrator.`);
   }
+  const { claims, restsOn } = await followed(services, server, account, told);
   const fitting = grants.filter((grant) => hasClaim(claims, grant));
   if (fitting.length === 0) {
     const isOfScopes = offeredScopes(server).length > 0;
@@ -132,10 +136,33 @@ async function placeOf(
         `${account.name} may have no agents in ${slug}, for that needs the scope ${MAKES_ROOT_AGENTS}: ask an administrator.`,
       );
     }
-    return { account, person, workspace, consent: { scopes, ttl, policyPreset, reach } };
+    return { account, person, workspace, consent: { scopes, ttl, policyPreset, reach }, restsOn };
   }
   const slugs = [...new Set(fitting.map(({ workspace }) => workspace))].join(', ');
   throw new NotAdmitted(`${account.name} is no member of ${slugs}: ask an administrator.`);
+}
+
+/**
+ * Returns the claims of somebody as the directory of the issuer has them, where it has one: a token may be a day old, and a
+ * client may have had a claim of it chosen.
+ *
+ * @throws NotAdmitted for who is not in the directory
+ */
+async function followed(
+  services: IssuedServices,
+  { issuer }: AuthorizationServer,
+  account: AccountRecord,
+  told: IssuedAccess['claims'],
+): Promise<{ readonly claims: IssuedAccess['claims']; readonly restsOn: readonly string[] }> {
+  const rules = services.settings.issuers?.find((one) => one.issuer === issuer);
+  if (!rules?.directory) return { claims: told, restsOn: [] };
+  const subject = account.spec.issued?.subject ?? '';
+  const user = await entryOf(services, rules, { subject, claims: {} }, account);
+  if (!user?.spec.active) {
+    throw new NotAdmitted(`${rules.title} does not tell this control plane of ${account.name}: ask an administrator.`);
+  }
+  const restsOn = [`DirectoryUser:${user.uid}`, ...user.spec.groups.map((uid) => `DirectoryGroup:${uid}`)];
+  return { claims: await withGroups(services, user, told), restsOn };
 }
 
 /** Returns a person as they would ask on the dashboard themselves; undefined where they are no member. */
@@ -236,13 +263,16 @@ async function ask(
  * @throws NotAdmitted
  */
 async function requireNotRevoked(
-  { store, states }: IssuedServices,
+  { store, states, settings }: IssuedServices,
   { issuer }: AuthorizationServer,
-  { access: { signedInAt = 0 }, place: { workspace, account }, key }: Admission,
+  { access: { clientId, signedInAt = 0 }, place: { workspace, account } }: Admission,
 ): Promise<void> {
   const { agents } = await states.current(workspace);
+  // A client chooses for which address it asks for a token.
+  const client = issuedClientId(issuer, clientId);
+  const keys = new Set(publicResources(settings).map((resource) => agentClientKey(client, resource)));
   for (const { kind, name, status, spec } of agents.values()) {
-    if (status.phase !== 'Revoked' || status.client?.key !== key || spec.person?.id !== account.uid) continue;
+    if (status.phase !== 'Revoked' || !keys.has(status.client?.key ?? '') || spec.person?.id !== account.uid) continue;
     const revokedAt = (await store.history(workspace, { kind, name })).at(-1)?.at ?? Number.POSITIVE_INFINITY;
     if (signedInAt > revokedAt) continue;
     throw new NotAdmitted(

@@ -2,7 +2,7 @@ import type { FetchDocument } from '../../../core/base/ports.ts';
 import type { AgentGrant, AuthorizationServer } from '../../../core/model/authorization-server.ts';
 import { isOwnResource } from '../../../core/model/oauth.ts';
 import type { PolicyPreset } from '../../../core/model/resources.ts';
-import { START } from './identity-kit.ts';
+import { type IdentityKitOptions, START } from './identity-kit.ts';
 import { buildIssuerKit, CORP, identity, ORIGIN } from './issuer-kit.ts';
 import { type Issued, workloadIssuer } from './workloads.ts';
 
@@ -20,7 +20,10 @@ export function agentGrant(value: string, over: Partial<AgentGrant> = {}): Agent
 }
 
 /** The issuer kit where clients are let in by Example Corp too, whose access tokens a test has issued; ada has signed in. */
-export async function buildIssuedKit(grants: readonly AgentGrant[] = [agentGrant('operators')]) {
+export async function buildIssuedKit(
+  grants: readonly AgentGrant[] = [agentGrant('operators')],
+  options: Pick<IdentityKitOptions, 'issuers' | 'publicUrls'> = {},
+) {
   const authorizationServer: AuthorizationServer = { issuer: CORP.issuer, grants, allow: [] };
   const clock = { time: START };
   const issuer = await workloadIssuer(CORP.issuer, { now: () => clock.time, audience: RESOURCE });
@@ -28,8 +31,8 @@ export async function buildIssuedKit(grants: readonly AgentGrant[] = [agentGrant
   const fetchDocument: FetchDocument = async (url) => ({
     json: url.endsWith('/keys') ? { keys } : { issuer: CORP.issuer, jwks_uri: `${CORP.issuer}/keys` },
   });
-  const kit = await buildIssuerKit({ authorizationServer, fetchDocument });
-  await kit.signIn(identity('ada@example.com', ['admins'], 'ada'));
+  const kit = await buildIssuerKit({ authorizationServer, fetchDocument, ...options });
+  if (!options.issuers) await kit.signIn(identity('ada@example.com', ['admins'], 'ada'));
 
   const tokenOf = (claims: object = {}, given: Issued = {}) => {
     clock.time = kit.clock.time;

@@ -77,6 +77,14 @@ test.each<[what: string, oidc: unknown, told: string]>([
   ],
   ['scopes without openid', [{ ...CORP, scopes: ['email'] }], 'app.oidc.0.scopes: must contain openid'],
   ['a directory without a token', [{ ...CORP, scim: {} }], 'app.oidc.0.scim: must have one of tokenFile and tokenVar'],
+  [
+    'the token of another directory',
+    ['corp', 'other'].map((name) => ({
+      ...CORP,
+      ...{ name, issuer: `https://${name}.example.com`, scim: { tokenVariable: 'MESH_OIDC_BOTH' } },
+    })),
+    'app.oidc.1.scim: the token is that of another issuer too',
+  ],
   ['a short token', [{ ...CORP, scim: SCIM }], 'app.oidc.0.scim: the token needs 32 characters'],
   [
     'a directory beside other claims',
@@ -84,7 +92,7 @@ test.each<[what: string, oidc: unknown, told: string]>([
     'app.oidc.0: has scim, so that the directory decides: its grants have the claim groups',
   ],
 ])('%s is refused with its key', (_what, oidc, told) => {
-  expect(() => load(oidc, { variables: { MESH_OIDC_SCIM: 'short' } })).toThrow(told);
+  expect(() => load(oidc, { variables: { MESH_OIDC_SCIM: 'short', MESH_OIDC_BOTH: 'x'.repeat(32) } })).toThrow(told);
 });
 
 test('passwords are not turned off where no issuer signs people in', () => {

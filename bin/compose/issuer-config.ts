@@ -127,6 +127,7 @@ export function withClientSecrets(
   variables: Variables,
   problems: string[],
 ): readonly ConfiguredIssuer[] {
+  const tokens = new Set<string>();
   return issuers.map((one, index) => {
     const { clientSecretFile, clientSecretVariable, scim } = one;
     const where = `config.yaml app.oidc.${index}`;
@@ -137,6 +138,10 @@ export function withClientSecrets(
       problems.push(
         `${where}.scim: the token needs ${MIN_TOKEN} characters and no space, such as those of openssl rand -hex 32`,
       );
+    }
+    // What one issuer writes would be of the directory of another.
+    if (token && tokens.size === tokens.add(token.reveal()).size) {
+      problems.push(`${where}.scim: the token is that of another issuer too: make one for each`);
     }
     return { ...one, ...(clientSecret && { clientSecret }), ...(token && { scim: { ...scim, token } }) };
   });

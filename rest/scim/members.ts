@@ -7,7 +7,7 @@ const { Messages, Types } = SCIMMY;
 export type MemberChange = (before: ReadonlySet<string>) => ReadonlySet<string>;
 
 /** A body without what it says of members: the library compares each with each, which takes minutes for thousands. */
-export interface WithoutMembers {
+interface WithoutMembers {
   readonly rest: Json;
   readonly change: MemberChange;
 }

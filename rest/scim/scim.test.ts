@@ -403,7 +403,9 @@ describe('SCIM', () => {
     await using plane = await start();
     const ids = [await plane.addUser('ada@example.com', 's1'), await plane.addUser('bob@example.com', 's2')];
     const group = await plane.addGroup('g', ...ids);
-    const members = ids.map((value) => ({ value, type: 'User', $ref: expect.stringMatching(`/Users/${value}$`) }));
+    const members = ids
+      .toSorted()
+      .map((value) => ({ value, type: 'User', $ref: expect.stringMatching(`/Users/${value}$`) }));
     expect((await plane.send('GET', `Groups/${group}`)).json.members).toEqual(members);
     expect((await plane.send('GET', 'Groups?excludedAttributes=members')).json.Resources[0].members).toBeUndefined();
     const named = await plane.patch(`Groups/${group}`, { op: 'replace', value: { displayName: 'h' } });

@@ -2,7 +2,6 @@ import { memoize } from '../base/memoize.ts';
 import { beginOf, begun } from '../model/policy-match.ts';
 import { RecordMap } from '../model/record-map.ts';
 import type { PolicyRecord } from '../model/resources.ts';
-import { sameValue } from '../model/value.ts';
 import type { NetworkState } from './state.ts';
 
 /** Different instants at which policies of a workspace begin, at most: every change is judged at each of them too. */
@@ -32,22 +31,25 @@ export function beginsOf(...states: readonly NetworkState[]): number[] {
   return [...new Set(all)].sort((a, b) => a - b);
 }
 
+/** Returns the instants at which the waiting policies begin that a change writes or deletes, in their order, ms. */
+export function changedBegins(before: NetworkState, after: NetworkState): number[] {
+  if (before.waiting === after.waiting) return [];
+  const names = new Set([...before.waiting.keys(), ...after.waiting.keys()]);
+  const begins = [...names].flatMap((name) => {
+    const [old, next] = [before.waiting.get(name), after.waiting.get(name)];
+    return old === next ? [] : [old, next].flatMap((one) => (one ? beginOf(one.spec) : []));
+  });
+  return [...new Set(begins)].sort((a, b) => a - b);
+}
+
 /**
  * Returns the first instant at which a change changes anything: the begin of a policy where all that it writes or deletes
  * waits, else now. A change is judged and shown as of then.
  */
 export function momentOf(before: NetworkState, after: NetworkState, now: number): number {
-  if (before.waiting === after.waiting) return now;
+  const [first = now] = changedBegins(before, after);
   const isOther = (['peers', 'policies', 'networks', 'agents'] as const).some(
     (field) => before[field] !== after[field],
   );
-  if (isOther) return now;
-  const touched = [...before.waiting.keys(), ...after.waiting.keys()].flatMap((name) => {
-    const [old, next] = [before.waiting.get(name), after.waiting.get(name)];
-    return old && next && sameValue(old.spec, next.spec) ? [] : [old, next].flatMap((one) => one?.spec ?? []);
-  });
-  return Math.max(
-    now,
-    touched.map(beginOf).reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY),
-  );
+  return isOther ? now : Math.max(now, first);
 }

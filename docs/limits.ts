@@ -1,4 +1,4 @@
-import { AGENT_SHARES } from '../core/authority/shares.ts';
+import { AGENT_BEGINS, AGENT_SHARES } from '../core/authority/shares.ts';
 import { MAX_SUGGESTIONS } from '../core/base/errors.ts';
 import { JSON_LIMITS } from '../core/base/json-text.ts';
 import { MAX_FIELD_ERRORS } from '../core/base/schema-errors.ts';
@@ -122,6 +122,7 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Living sub-agents', AGENT_SHARES.AgentIdentity, ''],
     ['Join tokens', AGENT_SHARES.Token, ''],
     ['Policies that they wrote by themselves', AGENT_SHARES.MeshPolicy, ''],
+    ['Different times for which their policies wait', AGENT_BEGINS, ''],
     ['Open plans', AGENT_SHARES.Plan, 'that are neither applied nor ended; dry runs do not count'],
     ['Workflows that wait for a person', AGENT_SHARES.Workflow, ''],
     ['Snapshots', AGENT_SHARES.Snapshot, 'a day'],

@@ -156,6 +156,18 @@ describe('the begin of a policy', () => {
     expect(items).toMatchObject([{ result: 'unchanged' }]);
   });
 
+  it('is one of three instants at most for which an agent may have policies wait, so that it leaves some to others', async () => {
+    const { kit, ada, asKid, asPlanner, at, said } = await scene();
+    await using _ = kit;
+    const write = (ask: typeof asKid, name: string, hours: number) =>
+      said(ask('create_policy', { name, spec: { ...WEB_IN, startsAt: at(hours * HOUR) } }));
+    for (const hour of [1, 2, 3]) expect(await write(asKid, `p-${hour}`, hour)).toBe('written');
+    expect(await write(asKid, 'one-more', 3.5)).toContain('at most 3 different times');
+    expect(await write(asPlanner, 'one-more', 3.5)).toContain('at most 3 different times');
+    expect(await write(asKid, 'with-another', 3)).toBe('written');
+    expect(await write(ada, 'of-a-person', 4)).toBe('written');
+  });
+
   it('is one of ten instants at most for which policies of a workspace wait', async () => {
     const { kit, ada, at, said } = await scene();
     await using _ = kit;

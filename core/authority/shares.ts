@@ -3,10 +3,11 @@ import { MeshError } from '../base/errors.ts';
 import type { Kind, StoredRecord } from '../base/record.ts';
 import { formatInstant, hasEnded } from '../base/time.ts';
 import { lookUpById } from '../model/find.ts';
+import { beginOf, waits } from '../model/policy-match.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import { family, isLive } from '../state/agent-tree.ts';
 import type { NetworkServices } from '../state/services.ts';
-import type { NetworkState } from '../state/state.ts';
+import { isStateKind, type NetworkState, recordsOf } from '../state/state.ts';
 import type { Write } from './writes.ts';
 
 /**
@@ -30,6 +31,9 @@ export const AGENT_SHARES = {
   MeshPolicy: 250,
 } as const satisfies Partial<Record<Kind, number>>;
 
+/** Different instants for which the policies of a root agent and its descendants wait: a workspace has `MAX_BEGINS` in all. */
+export const AGENT_BEGINS = 3;
+
 type SharedKind = keyof typeof AGENT_SHARES;
 
 const DAY_MS = 86_400_000;
@@ -41,14 +45,14 @@ export async function requireShare(
   caller: Caller,
   writes: readonly Write[],
 ): Promise<void> {
+  const line = treeOf(state, caller);
+  requireFewBegins(state, line, writes);
   for (const [kind, share] of Object.entries(AGENT_SHARES) as [SharedKind, number][]) {
     const asked = writes.filter((write) => write.kind === kind && write.type === 'created').length;
     if (asked === 0) continue;
-    const records: readonly StoredRecord<SharedKind>[] =
-      kind === 'AgentIdentity' || kind === 'MeshPolicy'
-        ? [...state[kind === 'AgentIdentity' ? 'agents' : 'policies'].values()]
-        : (await store.list(state.workspace, kind)).items;
-    const line = treeOf(state, caller);
+    const records: readonly StoredRecord<SharedKind>[] = isStateKind(kind)
+      ? [...recordsOf(state, kind).values()]
+      : (await store.list(state.workspace, kind)).items;
     const held = records.filter((record) => counts(record, line, clock.now()));
     if (held.length + asked <= share) continue;
     throw new MeshError(
@@ -57,6 +61,19 @@ export async function requireShare(
       { share },
     );
   }
+}
+
+function requireFewBegins({ waiting }: NetworkState, { ids }: Tree, writes: readonly Write[]): void {
+  const own = [...waiting.values()].filter(({ annotations }) => ids.has(annotations[WRITTEN_BY] ?? ''));
+  const names = new Set(writes.map(({ name }) => name));
+  const written = writes.flatMap(({ after }) => (after?.kind === 'MeshPolicy' && waits(after.spec) ? [after] : []));
+  const begins = new Set([...own.filter(({ name }) => !names.has(name)), ...written].map(({ spec }) => beginOf(spec)));
+  if (written.length === 0 || begins.size <= AGENT_BEGINS) return;
+  throw new MeshError(
+    'conflict',
+    `Policies of an agent and its sub-agents wait for at most ${AGENT_BEGINS} different times: choose one of these times, or wait until one has passed.`,
+    { share: AGENT_BEGINS },
+  );
 }
 
 /** Nobody ends a plan: it ends when it is applied, or by itself. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { enrol } from '../../test/kits/plane/devices.ts';
 import { buildPeopleKit } from '../../test/kits/plane/identity-kit.ts';
+import { assertionDraft } from '../assertions/assertion.ts';
 import { formatInstant } from '../base/time.ts';
 import { beginPolicies } from './begin-policies.ts';
 
@@ -36,6 +37,12 @@ async function scene() {
     kit.clock.time += ms;
     await beginPolicies(kit.services, workspace);
   };
+  /** As if it had been made before any policy waited. */
+  const assertShut = async () => {
+    const record = assertionDraft('shut', { src: 'kid', dst: 'db-1', expect: 'unreachable' }, {});
+    const why = { actor: 'system:test', reason: 'an assertion', requestId: 'r' };
+    await kit.services.store.commit(workspace, [{ op: 'create', record }], why);
+  };
   const lastReason = async () => {
     const { revision } = await kit.services.states.current(workspace);
     const [commit] = await kit.services.store.commits(workspace, revision - 1, 1);
@@ -58,6 +65,7 @@ async function scene() {
     asPlanner,
     at,
     passed,
+    assertShut,
     lastReason,
     names,
     said,
@@ -142,6 +150,48 @@ describe('a policy that waits', () => {
   });
 });
 
+describe('policies that begin at one time', () => {
+  it('do not begin for each other where an assertion that was made meanwhile would fail', async () => {
+    const { kit, ada, assertShut, at, passed, names } = await scene();
+    await using _ = kit;
+    await ada('create_policy', { name: 'one', spec: { ...WEB_IN, startsAt: at(HOUR) } });
+    await assertShut();
+    await ada('create_policy', { name: 'other', spec: { ...WEB_IN, startsAt: at(HOUR) } });
+    await passed(HOUR);
+    expect(await names()).toEqual([]);
+  });
+
+  it('begin although the one that another needs was changed after it', async () => {
+    const { kit, ada, assertShut, at, passed, names } = await scene();
+    await using _ = kit;
+    await assertShut();
+    const deny = { action: 'DENY', peerSelector: DB, ingress: [{ from: [{ peerSelector: { peers: ['kid'] } }] }] };
+    await ada('create_policy', { name: 'shut', spec: { ...deny, startsAt: at(HOUR) } });
+    await ada('create_policy', { name: 'open', spec: { ...WEB_IN, startsAt: at(HOUR) } });
+    await ada('apply_resources', { documents: [documentOf('shut', { ...deny, startsAt: at(HOUR) }, { of: 'ada' })] });
+    await passed(HOUR);
+    expect(await names()).toEqual(['open', 'shut']);
+  });
+});
+
+describe('many policies that begin at one time', () => {
+  it('leave the turn to those of other workspaces, and begin when the job comes back', async () => {
+    const { kit, workspace, ada, at, passed, names } = await scene();
+    await using _ = kit;
+    const startsAt = at(HOUR);
+    for (const name of ['a', 'b']) await ada('create_policy', { name, spec: { ...WEB_IN, startsAt } });
+    kit.services.store.onCommit(() => {
+      kit.clock.time += 2_000;
+    });
+    await passed(HOUR);
+    const begun = async () => [...(await kit.services.states.current(workspace)).policies.keys()].includes('b');
+    expect(await begun()).toBe(false);
+    expect(await beginPolicies(kit.services, workspace)).toBeUndefined();
+    expect(await begun()).toBe(true);
+    expect(await names()).toEqual(['a', 'b']);
+  });
+});
+
 describe('the begin of a policy', () => {
   it('cannot be given to one that counts, nor lie behind its end, and one that has come is left out', async () => {
     const { kit, ada, at, said, passed } = await scene();
@@ -179,6 +229,6 @@ describe('the begin of a policy', () => {
   });
 });
 
-function documentOf(name: string, spec: object) {
-  return { apiVersion: 'mesh.internal/v1alpha1', kind: 'MeshPolicy', metadata: { name }, spec };
+function documentOf(name: string, spec: object, labels: Record<string, string> = {}) {
+  return { apiVersion: 'mesh.internal/v1alpha1', kind: 'MeshPolicy', metadata: { name, labels }, spec };
 }

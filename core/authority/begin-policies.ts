@@ -18,38 +18,64 @@ import { afterCommit, type NetworkState } from '../state/state.ts';
 import { joinGrantsOf } from './join-grants.ts';
 import { beyondAuthority } from './judge.ts';
 import { stateAfter } from './state-after.ts';
-import { writesOf } from './writes.ts';
+import { type Write, writesOf } from './writes.ts';
 
 type Services = Pick<NetworkServices, 'store' | 'states' | 'clock'>;
 
+/** How long the policies of one workspace may begin before those of others have their turn, ms. */
+const TURN_MS = 1_000;
+
 /**
  * Lets the policies of a workspace begin whose time has come. What may not be any more is deleted instead, and the audit log
- * says why. Policies that one commit wrote begin together or not at all.
+ * says why. Policies that one commit wrote begin together or not at all, and commits in their order, since each was judged
+ * with those before it.
  *
  * @returns when the next ones begin, ms
  */
 export async function beginPolicies(services: Services, workspace: string): Promise<number | undefined> {
   const { store, states, clock } = services;
   const isDue = ({ spec }: PolicyRecord) => beginOf(spec) <= clock.now();
-  for (;;) {
-    const hasBegun = await serialized(
-      store,
-      workspace,
-      async () => {
-        const state = await states.current(workspace);
-        const [first] = [...state.waiting.values()].filter(isDue).sort((a, b) => beginOf(a.spec) - beginOf(b.spec));
-        if (!first) return false;
-        const together = [...state.waiting.values()].filter((one) => isDue(one) && one.revision === first.revision);
-        await beginTogether(services, state, together);
-        return true;
-      },
-      clock,
+  const startedAt = clock.now();
+  /** Revisions of those for which an assertion would fail until others have begun. */
+  const postponed = new Set<number>();
+  const beginNext = async () => {
+    const state = await states.current(workspace);
+    const due = [...state.waiting.values()].filter(isDue);
+    const [first] = due.sort(
+      (a, b) =>
+        Number(postponed.has(a.revision)) - Number(postponed.has(b.revision)) ||
+        beginOf(a.spec) - beginOf(b.spec) ||
+        a.revision - b.revision,
     );
-    if (!hasBegun) return beginsOf(await states.current(workspace))[0];
+    if (!first) return 'none due';
+    const together = due.filter(({ revision }) => revision === first.revision);
+    const mayPostpone = due.length > together.length && !postponed.has(first.revision);
+    const outcome = await beginTogether(services, state, { together, due, mayPostpone });
+    if (outcome === 'postponed') postponed.add(first.revision);
+    return outcome;
+  };
+  for (;;) {
+    const outcome = await serialized(store, workspace, beginNext, clock);
+    // Only once something was written, so that each turn brings the work nearer to its end.
+    const isOver = outcome === 'written' && clock.now() - startedAt >= TURN_MS;
+    if (outcome === 'none due' || isOver) return beginsOf(await states.current(workspace))[0];
   }
 }
 
-async function beginTogether(services: Services, state: NetworkState, policies: readonly PolicyRecord[]) {
+interface Due {
+  /** Those that one commit wrote. */
+  readonly together: readonly PolicyRecord[];
+  /** All whose time has come. */
+  readonly due: readonly PolicyRecord[];
+  /** True where another one that is due may let them begin. */
+  readonly mayPostpone: boolean;
+}
+
+async function beginTogether(
+  services: Services,
+  state: NetworkState,
+  { together: policies, due, mayPostpone }: Due,
+): Promise<'postponed' | 'written'> {
   const { store } = services;
   const { workspace } = state;
   const commit = async (ops: readonly Op[], reason: string) => {
@@ -72,38 +98,50 @@ async function beginTogether(services: Services, state: NetworkState, policies: 
   );
   const ends = policies.map(({ kind, name, revision }): Op => ({ op: 'delete', key: { kind, name }, revision }));
   try {
-    const refusal = await refusalOf(services, state, policies, begins);
-    if (refusal === undefined) return await commit(begins, 'the policy begins');
-    await commit(ends, `the policy was to begin and is deleted instead: ${refusal}`);
+    // Others that are due begin after these, or never: these are judged without them.
+    const changes = due.map((record) => ({ type: 'deleted', record }) as const);
+    const before = afterCommit(state, { revision: state.revision, changes });
+    const writes = writesOf(begins, ({ name }) => state.waiting.get(name));
+    const refusal = await refusalOf(services, before, policies, writes);
+    const broken = refusal === undefined ? await brokenBy(services, before, writes) : undefined;
+    if (broken !== undefined && mayPostpone) return 'postponed';
+    const why = refusal ?? broken;
+    if (why === undefined) await commit(begins, 'the policy begins');
+    else await commit(ends, `the policy was to begin and is deleted instead: ${why}`);
   } catch (error) {
     if (!(error instanceof MeshError && error.code === 'payload_too_large')) throw error;
     await commit(ends, `the policy was to begin and is deleted instead: ${error.message}`);
   }
+  return 'written';
 }
 
-/** Returns why policies may not begin: it was judged when they were written, and the network has changed since. */
+/** Returns why policies may not begin, whatever others do: it was judged when they were written, and the network has changed since. */
 async function refusalOf(
   services: Services,
-  state: NetworkState,
+  before: NetworkState,
   policies: readonly PolicyRecord[],
-  ops: readonly Op[],
+  writes: readonly Write[],
 ): Promise<string | undefined> {
-  const { workspace, revision } = state;
+  const { workspace, agents } = before;
   const now = services.clock.now();
   if (policies.some(({ spec }) => hasEnded(spec, now))) return 'its time is over';
-  const writes = writesOf(ops, ({ name }) => state.waiting.get(name));
-  // They are due, so that every judgement takes them as begun, but for this one.
-  const before = afterCommit(state, { revision, changes: policies.map((record) => ({ type: 'deleted', record })) });
-  const { broken } = await brokenAssertions(services, before, stateAfter(before, writes));
-  const [first] = broken;
-  if (first) return `the assertion ${first.name} would fail: ${first.detail}`;
   const authors = new Set(policies.flatMap(({ annotations }) => annotations[WRITTEN_BY] ?? []));
   const joins = authors.size === 0 ? [] : await joinGrantsOf(services, workspace);
   for (const id of authors) {
-    const agent = lookUpById(state.agents, id);
+    const agent = lookUpById(agents, id);
     if (!agent || !isLive(agent, now)) return 'the agent that wrote it has ended';
     const beyond = beyondAuthority(id, { states: services.states, state: before, writes, now, joins });
     if (beyond) return `it is beyond the agent ${beyond.agent}: ${beyond.reasons.join('; ')}`;
   }
   return undefined;
+}
+
+async function brokenBy(
+  services: Services,
+  before: NetworkState,
+  writes: readonly Write[],
+): Promise<string | undefined> {
+  const { broken } = await brokenAssertions(services, before, stateAfter(before, writes));
+  const [first] = broken;
+  return first && `the assertion ${first.name} would fail: ${first.detail}`;
 }

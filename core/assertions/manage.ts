@@ -5,10 +5,12 @@ import { permitFirst } from '../base/permit-first.ts';
 import { type AsOf, type ReadSet, StoreError } from '../base/ports.ts';
 import { draftOf, type RecordDraft } from '../base/record.ts';
 import { serialized } from '../base/serialize.ts';
+import { formatSecond } from '../base/time.ts';
 import { writtenRecord } from '../base/written-record.ts';
 import { findRecord, lookUp } from '../model/find.ts';
 import { NAME_PATTERN, normalizeName } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
+import { beginsOf, stateAt } from '../state/begins.ts';
 import { networkReadSet } from '../state/read-set.ts';
 import type { HistoryServices, NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
@@ -138,7 +140,11 @@ export async function deleteAssertion(context: AssertionCall, id: string): Promi
   return name;
 }
 
-/** @returns the network that it holds of */
+/**
+ * Now and at each begin of policies to come: it would have them deleted then, and nobody who approved them would know.
+ *
+ * @returns the network that it holds of
+ */
 async function requireHolds(
   services: HistoryServices,
   workspace: string,
@@ -146,13 +152,22 @@ async function requireHolds(
 ): Promise<ReadSet> {
   const { name, spec } = record;
   const state = await services.states.current(workspace);
-  const flaw = checkerOf(services, withDeparted(state, [record]))(spec);
-  if (!flaw) return networkReadSet(state);
-  throw new MeshError(
-    'policy_assertion_failed',
-    `The assertion ${name} does not hold now: ${flaw.detail}. Change the network first, then assert that it stays so.`,
-    { failures: [{ name, ...spec, ...flaw }], failed: 1 },
-  );
+  const departed = withDeparted(state, [record]);
+  const now = services.clock.now();
+  for (const at of [now, ...beginsOf(departed).filter((begin) => begin > now)]) {
+    const then = stateAt(departed, at);
+    const flaw = checker(then, services.states.reachability(then, at))(spec);
+    if (!flaw) continue;
+    const why =
+      at === now
+        ? `does not hold now: ${flaw.detail}. Change the network first, then assert that it stays so.`
+        : `would not hold from ${formatSecond(at)} on, when policies begin: ${flaw.detail}. Delete or change those that wait first.`;
+    throw new MeshError('policy_assertion_failed', `The assertion ${name} ${why}`, {
+      failures: [{ name, ...spec, ...flaw }],
+      failed: 1,
+    });
+  }
+  return networkReadSet(state);
 }
 
 const MAX_NAME = 63;

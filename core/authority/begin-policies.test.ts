@@ -73,17 +73,31 @@ async function scene() {
 }
 
 describe('a policy that waits', () => {
-  it('does not begin where an assertion that was made meanwhile would fail, and the audit log says so', async () => {
-    const { kit, ada, at, passed, lastReason, names } = await scene();
+  it('does not begin where an assertion would fail all the same, and the audit log says so', async () => {
+    const { kit, ada, assertShut, at, passed, lastReason, names } = await scene();
     await using _ = kit;
     await ada('create_policy', { name: 'late', spec: { ...WEB_IN, startsAt: at(HOUR) } });
-    await ada('create_assertion', { name: 'shut', src: 'kid', dst: 'db-1', expect: 'unreachable' });
+    await assertShut();
     await passed(HOUR);
     expect(await names()).toEqual([]);
     expect(await lastReason()).toEqual([
       'system:begin',
       expect.stringMatching(/^the policy was to begin and is deleted instead: the assertion shut would fail: /),
     ]);
+  });
+
+  it('is not undone by an assertion that would fail when it begins: that is refused, with when', async () => {
+    const { kit, ada, at, passed, names, said } = await scene();
+    await using _ = kit;
+    const deny = { action: 'DENY', peerSelector: DB, ingress: [{ from: [{ peerSelector: { peers: ['kid'] } }] }] };
+    await ada('create_policy', { name: 'open', spec: WEB_IN });
+    await ada('create_policy', { name: 'shut', spec: { ...deny, startsAt: at(HOUR) } });
+    const reaches = { src: 'kid', dst: 'db-1', protocol: 'TCP', port: 5432, expect: 'reachable' };
+    expect(await said(ada('create_assertion', { name: 'kept-open', ...reaches }))).toMatch(
+      /would not hold from 2026-01-15T13:\d\d:\d\dZ on, when policies begin: .*\. Delete or change those that wait first\.$/,
+    );
+    await passed(HOUR);
+    expect(await names()).toEqual(['open', 'shut']);
   });
 
   it('is refused at once where an assertion would fail when it begins', async () => {
@@ -134,7 +148,7 @@ describe('a policy that waits', () => {
   });
 
   it('begins with those that were written with it, or none of them does', async () => {
-    const { kit, ada, at, passed, names } = await scene();
+    const { kit, ada, assertShut, at, passed, names } = await scene();
     await using _ = kit;
     const document = (name: string, spec: object) => ({
       apiVersion: 'mesh.internal/v1alpha1',
@@ -144,7 +158,7 @@ describe('a policy that waits', () => {
     });
     const deny = { action: 'DENY', peerSelector: { matchLabels: { role: 'none' } }, ingress: [{}] };
     await ada('apply_resources', { documents: [document('open', WEB_IN), document('shut', deny)] });
-    await ada('create_assertion', { name: 'shut', src: 'kid', dst: 'db-1', expect: 'unreachable' });
+    await assertShut();
     await passed(HOUR);
     expect(await names()).toEqual([]);
   });

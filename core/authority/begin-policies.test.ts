@@ -122,6 +122,19 @@ describe('a policy that waits', () => {
     expect(await names()).toEqual([]);
   });
 
+  it('is held to what its agent may write, also where others that it wrote with it begin earlier', async () => {
+    const { kit, asKid, at, said } = await scene();
+    await using _ = kit;
+    const shut = { action: 'DENY', peerSelector: {}, ingress: [{ from: [{ peerSelector: { peers: ['db-1'] } }] }] };
+    const apply = (...documents: object[]) => said(asKid('apply_resources', { documents }));
+    const own = documentOf('own', WEB_IN);
+    expect(await apply(own, documentOf('shut', { ...shut, startsAt: at(HOUR) }))).toMatch(
+      /beyond what the agent kid was delegated: once policies have begun, it closes connections/,
+    );
+    expect(await apply(own, documentOf('late', { ...WEB_IN, startsAt: at(5 * HOUR) }))).toContain('before this begins');
+    expect(await apply(own, documentOf('late', { ...WEB_IN, startsAt: at(HOUR) }))).toBe('written');
+  });
+
   it('does not begin where its agent may no longer open what it says', async () => {
     const { kit, workspace, asKid, at, passed, lastReason, names } = await scene();
     await using _ = kit;

@@ -4,9 +4,11 @@ import { brokenControls, controlTexts } from '../compliance/flips.ts';
 import type { Computation } from '../compute/computation.ts';
 import { outsidePairs } from '../effect/effect.ts';
 import { lookUpById } from '../model/find.ts';
+import { beginOf, waits } from '../model/policy-match.ts';
 import type { AgentRecord } from '../model/resources.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import { isLive } from '../state/agent-tree.ts';
+import { changedBegins } from '../state/begins.ts';
 import { readSetOf } from '../state/read-set.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { isStateKind } from '../state/state.ts';
@@ -19,7 +21,7 @@ import type { JoinGrant } from './label-sets.ts';
 import { newcomerViews } from './newcomers.ts';
 import { foreignWrites } from './ownership.ts';
 import { shownDigest } from './shown-digest.ts';
-import { type Comparison, comparison, type JudgementInput } from './state-after.ts';
+import { type Comparison, comparedAt, comparison, type JudgementInput } from './state-after.ts';
 import type { Write } from './writes.ts';
 
 /** The excess of an agent's batch of writes over its authority. */
@@ -53,9 +55,12 @@ export function beyondAuthority(
           newcomers: newcomerViews(change, states),
         }
       : {};
-  const excess = change && !onlyEnds(writes) ? excessOf(agent, change, views) : undefined;
-  const isLate = agent !== undefined && change !== undefined && change.now > now && !isLive(agent, change.now);
-  const late = isLate ? [`it ends at ${agent.spec.expiresAt}, before this begins`] : [];
+  const excess =
+    change && !onlyEnds(writes) ? (excessOf(agent, change, views) ?? excessLater(agent, change, states)) : undefined;
+  const isLate = writes.some(
+    ({ after }) => agent && after?.kind === 'MeshPolicy' && waits(after.spec) && !isLive(agent, beginOf(after.spec)),
+  );
+  const late = isLate ? [`it ends at ${agent?.spec.expiresAt}, before this begins`] : [];
   if (foreign.length + late.length === 0 && !excess) return undefined;
   return {
     agent: agent?.name ?? id,
@@ -63,6 +68,20 @@ export function beyondAuthority(
     reasons: [...foreign, ...late, ...(excess?.reasons ?? [])],
     rows: excess?.rows ?? [],
   };
+}
+
+/** Judges policies that a change has begin after its other parts as they are then: it must not reach further by waiting. */
+function excessLater(
+  agent: AgentRecord | undefined,
+  { before, after, now }: Comparison,
+  states: JudgementInput['states'],
+): Excess | undefined {
+  for (const at of changedBegins(before, after).filter((begin) => begin > now)) {
+    const later = comparedAt(before, after, at, states);
+    const excess = excessOf(agent, later, { newcomers: newcomerViews(later, states) });
+    if (excess) return { ...excess, reasons: excess.reasons.map((reason) => `once policies have begun, ${reason}`) };
+  }
+  return undefined;
 }
 
 /** Tells whether writes touch the network, rather than presence or agents alone: their effects later are compared then, which is expensive. */

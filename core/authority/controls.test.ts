@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { peer, policy, stateWith } from '../../test/kits/records/records.ts';
+import type { PolicyRecord } from '../model/resources.ts';
 import { DEFAULT_NETWORK } from '../model/resources.ts';
 import { buildCompiler } from '../state/compiled.ts';
 import { controlsOfChange } from './controls.ts';
@@ -33,4 +34,22 @@ test('devices that may join count where no peer is in the scope yet', () => {
 
 test('however many may join, nothing is failed of a framework that says nothing of any of them', () => {
   expect(failedBy(MAX_NEWCOMERS + 1, {})).toEqual([]);
+});
+
+test('a control fails that something fails from its begin until the begin of what closes it again', () => {
+  const reachability = buildCompiler();
+  const at = (hours: number) => new Date(NOW + hours * 3_600_000).toISOString();
+  const all = { ingress: [{}], egress: [{}] };
+  const peers = [peer('card-1', { labels: CARD }), peer('web-1')];
+  const before = stateWith(base, ...peers);
+  const open = policy('open', { action: 'ALLOW', peerSelector: {}, ...all, startsAt: at(1) });
+  const shut = policy('shut', { action: 'DENY', peerSelector: {}, ...all, startsAt: at(2) });
+  const failed = (...more: PolicyRecord[]) =>
+    controlsOfChange(
+      { before, after: stateWith(base, harmless, ...more, ...peers), now: NOW },
+      { joins: [], settings: {}, states: { reachability } },
+    ).flatMap(({ to, control }) => (to === 'fail' ? [control] : []));
+  expect(failed(shut)).toEqual([]);
+  expect(failed(open)).not.toEqual([]);
+  expect(failed(open, shut)).toEqual(failed(open));
 });

@@ -9,7 +9,7 @@ import { scopeRule } from '../compliance/scope.ts';
 import { allRulesOf } from '../model/policy-match.ts';
 import type { WorkspaceSettings } from '../model/workspaces.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
-import { stateAt } from '../state/begins.ts';
+import { beginsOf, stateAt } from '../state/begins.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
 import { type JoinGrant, labelsJoining, type NamedLabels, namedLabels } from './label-sets.ts';
@@ -27,7 +27,7 @@ interface Later {
 
 /**
  * Returns the controls that a change flips now, and those that fail later: when devices have joined with the tokens that
- * are out, and when policies have ended. Two views of policies that end miss no order of ends that opens something: one in
+ * are out, when policies have begun, and when policies have ended. Two views of policies that end miss no order of ends that opens something: one in
  * which all have ended, and one in which those that let somebody in still stand.
  */
 export function controlsOfChange(
@@ -74,16 +74,21 @@ function tooManyToJudge(
   });
 }
 
-function* viewsOf(
-  [before, after]: readonly [NetworkState, NetworkState],
-  hasJoined: boolean,
-): Generator<readonly [string, NetworkState, NetworkState]> {
+function* viewsOf([before, after]: States, hasJoined: boolean): Generator<readonly [string, ...States]> {
   if (hasJoined) yield ['once devices have joined with the tokens that are out', before, after];
-  if (before.waiting.size + after.waiting.size > 0) {
-    yield ['once policies have begun', last(before), last(after)];
+  yield* endedViews('once policies have ended', [before, after]);
+  // Each by itself: what opens at one begin, a later one may close again.
+  for (const at of beginsOf(before, after)) {
+    const begun = [stateAt(before, at), stateAt(after, at)] as const;
+    yield ['once policies have begun', ...begun];
+    yield* endedViews('once policies have begun and others have ended', begun);
   }
+}
+
+type States = readonly [before: NetworkState, after: NetworkState];
+
+function* endedViews(when: string, [before, after]: States): Generator<readonly [string, ...States]> {
   if (![before, after].some(({ policies }) => [...policies.values()].some(ends))) return;
-  const when = 'once policies have ended';
   const left = (state: NetworkState, stays: (policy: Policy) => boolean): NetworkState => ({
     ...state,
     policies: new Map([...state.policies].filter(([, policy]) => !ends(policy) || stays(policy))),

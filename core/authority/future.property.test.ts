@@ -10,7 +10,7 @@ import { WRITTEN_BY } from '../model/written-by.ts';
 import { compile } from '../reachability/engine.ts';
 import { stateAt } from '../state/begins.ts';
 import { modelOf } from '../state/network-model.ts';
-import type { NetworkState } from '../state/state.ts';
+import { dividedPolicies, type NetworkState, writtenPolicies } from '../state/state.ts';
 import { MAX_VIEWS } from './expiry-views.ts';
 import { type Future, futureOf } from './future.ts';
 import { labelClasses, namedLabels } from './label-sets.ts';
@@ -99,7 +99,11 @@ const renewed: fc.Arbitrary<Rewritten> = fc
     const next = { ...rest, ...(expiresAt !== undefined && { expiresAt }) };
     return { old, next: { spec: next, author: by === null ? old.author : by } };
   });
-const rewritten = fc.oneof(renewed, fc.record({ old: fc.option(written), next: fc.option(written) }));
+const rewritten = fc.oneof(
+  renewed,
+  fc.record({ old: fc.option(written), next: fc.option(written) }),
+  fc.record({ old: fc.option(beginning), next: fc.option(beginning) }),
+);
 const change = fc.record({
   common: fc.array(beginning, { maxLength: 5 }),
   own: fc.array(rewritten, { minLength: 1, maxLength: 3 }),
@@ -192,11 +196,11 @@ function triedAs(before: NetworkState, after: NetworkState): Map<string, string>
 }
 
 /** What a person writes or lets an agent write is a person's. */
-function byPerson(before: NetworkState, { policies }: NetworkState): NetworkState['policies'] {
-  const signed = [...policies.values()].map((record) =>
-    sameValue(before.policies.get(record.name)?.spec, record.spec) ? record : { ...record, annotations: {} },
+function byPerson(before: NetworkState, after: NetworkState): NetworkState {
+  const signed = [...writtenPolicies(after).values()].map((record) =>
+    sameValue(writtenPolicies(before).get(record.name)?.spec, record.spec) ? record : { ...record, annotations: {} },
   );
-  return new Map(signed.map((record) => [record.name, record]));
+  return { ...after, ...dividedPolicies(signed) };
 }
 
 const CODES = {
@@ -234,7 +238,7 @@ test.each(['opened', 'closed'] as const)(
         const names = new Map([...as.values()].map((name) => [name, name]));
         const tried = new Set(views.flatMap((view) => changesOf(side, view, names)));
         const shown = new Set(changesOf(side, { was, is }, names));
-        const signed = isPersons ? { ...after, policies: byPerson(before, after) } : after;
+        const signed = isPersons ? byPerson(before, after) : after;
         for (const coming of events) {
           const now = NOW + coming.minutes * MINUTE_MS;
           for (const row of changesOf(

@@ -42,6 +42,7 @@ async function scene(kit: Kit, base: Readonly<Record<string, PolicySpec>> = { ba
     const { plan_id } = await plan(...orders);
     const { workflow_id: id } = await call('apply_network_change', { plan_id, approved_by: 'bob' }, robot);
     expect(await call('approve_workflow', { id })).toMatchObject({ status: 'executed' });
+    return id as string;
   };
   const reaches = async (src: string, dst: string, port: number, then?: string) => {
     const raw = { src, dst, protocol: 'TCP', port, ...(then && { at: then }) };
@@ -166,6 +167,33 @@ describe('an order that begins later', () => {
     const { changes, summary } = await call('plan_network_change', { revert: 'last' }, robot);
     expect(changes).toMatchObject([{ action: 'delete', name: 'deny-to-web-1' }]);
     expect(summary).toContain('Opens everything from lap to web-1');
+  });
+
+  it('is taken back after its begin too, by its workflow and with the network of a moment at which it waited', async () => {
+    await using kit = await buildKit();
+    const { workspace, robot, time, call, carriedOut, passed } = await scene(kit, {});
+    const id = await carriedOut({ ...deny, starts: time(HOUR) });
+    const { revision } = await kit.services.states.current(workspace);
+    await passed(HOUR);
+    for (const revert of [id, String(revision)]) {
+      expect(await call('plan_network_change', { revert }, robot)).toMatchObject({
+        changes: [{ action: 'delete', name: 'deny-to-web-1' }],
+        summary: expect.stringContaining('Opens everything from lap to web-1'),
+        unmet: [],
+      });
+    }
+  });
+
+  it('is not begun by a revert to a moment at which it waited, once it is gone', async () => {
+    await using kit = await buildKit();
+    const { workspace, robot, time, call, carriedOut, passed } = await scene(kit);
+    await carriedOut({ ...allow, starts: time(HOUR) });
+    const { revision } = await kit.services.states.current(workspace);
+    await call('delete_policy', { id: 'allow-to-db' });
+    await passed(HOUR);
+    const reverted = await call('plan_network_change', { revert: String(revision) }, robot);
+    expect(reverted).toMatchObject({ changes: [], unmet: [] });
+    expect(JSON.stringify(reverted.warnings)).toContain('allow-to-db stays as it is: its begin has passed since');
   });
 
   it('begins at once where its begin has passed or is seconds away', async () => {

@@ -1,10 +1,12 @@
 import { MeshError } from '../../base/errors.ts';
 import { type AuditEntry, type Change, type Commit, StoreError } from '../../base/ports.ts';
+import type { StoredRecord } from '../../base/record.ts';
 import { withRenames } from '../../base/renames.ts';
 import { formatInstant } from '../../base/time.ts';
 import { commitView, networkCommits } from '../../history/blame.ts';
 import { getSnapshot } from '../../history/snapshots.ts';
 import { lookUpById } from '../../model/find.ts';
+import { begun, waits } from '../../model/policy-match.ts';
 import { isOfAgent } from '../../model/presets.ts';
 import { DEFAULT_NETWORK } from '../../model/resources.ts';
 import { findWorkflow } from '../../model/workflow-records.ts';
@@ -129,7 +131,11 @@ function partOf(commit: Commit, only: readonly { readonly kind: string; readonly
 async function refuseLaterChanges(services: HistoryServices, commit: Commit): Promise<void> {
   const { workspace, revision } = commit;
   const [now, then] = [await services.states.current(workspace), await stateAt(services, workspace, revision)];
-  const changed = namesIn(commit, now).filter((name) => !sameMeaning(...inBoth(now, then, name)));
+  const created = new Set(commit.changes.flatMap(({ type, record }) => (type === 'created' ? [record.uid] : [])));
+  const changed = namesIn(commit, now).filter((name) => {
+    const [is, was] = inBoth(now, then, name);
+    return !sameMeaning(is, was) && !(was && created.has(was.uid) && hasBegun(is, was));
+  });
   if (changed.length === 0) return;
   const later = await networkCommits(services, workspace, { after: revision, upTo: now.revision, limit: PAGE });
   const conflicts = changed.map(({ resource, name }) => {
@@ -150,6 +156,11 @@ async function refuseLaterChanges(services: HistoryServices, commit: Commit): Pr
     `Later changes touched the same records: ${names.join(', ')}. Undo those first, or bring back revision ${revision - 1} whole.`,
     { conflicts },
   );
+}
+
+/** Tells whether the begin of a policy is all that became of it: whoever takes back what wrote it takes that back too. */
+function hasBegun(is: StoredRecord | undefined, was: StoredRecord): boolean {
+  return was.kind === 'MeshPolicy' && waits(was.spec) && sameMeaning(is, { ...was, spec: begun(was.spec) });
 }
 
 /**

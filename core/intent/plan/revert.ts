@@ -2,8 +2,10 @@ import type { StoredRecord } from '../../base/record.ts';
 import { hasEnded } from '../../base/time.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
 import { lookUpById } from '../../model/find.ts';
+import { beginOf, waits } from '../../model/policy-match.ts';
 import { isOfAgent, isReserved } from '../../model/presets.ts';
 import { DEFAULT_NETWORK, type NetworkRecord, type PeerRecord, type PolicyRecord } from '../../model/resources.ts';
+import { BEGIN_SLACK_MS } from '../../state/begins.ts';
 import { type NetworkState, writtenPolicies } from '../../state/state.ts';
 import type { RecordName } from '../verify/expectation.ts';
 import { inBoth, sameMeaning } from '../verify/record-expectations.ts';
@@ -39,7 +41,8 @@ export function reversal(now: NetworkState, then: NetworkState, at: number, name
       continue;
     }
     changes.push(change);
-    restored.push(name);
+    // One that waited then and cannot wait again is not as it was: who may reach whom is.
+    if (!was || change.action !== 'delete') restored.push(name);
   }
   return { changes, restored, left };
 }
@@ -75,6 +78,9 @@ function changeBack(
       return { ...meta, resource: was.kind, spec: was.spec };
     case 'MeshPolicy': {
       if (hasEnded(was.spec, at)) return 'the policy has ended since';
+      // It counted for nothing then, and would at once now.
+      if (waits(was.spec) && beginOf(was.spec) <= at + BEGIN_SLACK_MS)
+        return is ? { action: 'delete', resource, name } : 'its begin has passed since';
       return { ...meta, resource: was.kind, spec: was.spec };
     }
     default:

@@ -233,6 +233,16 @@ describe('the begin of a policy', () => {
     expect(items).toMatchObject([{ result: 'unchanged' }]);
   });
 
+  it('is at the latest one that can be read again, and so is the end', async () => {
+    const { kit, workspace, ada, said } = await scene();
+    await using _ = kit;
+    const last = '9999-12-31T23:59:59.999Z';
+    const [startsAt, expiresAt] = ['9999-12-31T23:59:59-11:00', '9999-12-31T23:59:59-12:00'];
+    expect(await said(ada('create_policy', { name: 'far', spec: { ...WEB_IN, startsAt, expiresAt } }))).toBe('written');
+    const { waiting } = await kit.services.states.current(workspace);
+    expect(waiting.get('far')?.spec).toMatchObject({ startsAt: last, expiresAt: last });
+  });
+
   it('is one of three instants at most for which an agent may have policies wait, so that it leaves some to others', async () => {
     const { kit, ada, asKid, asPlanner, at, said } = await scene();
     await using _ = kit;

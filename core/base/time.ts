@@ -10,6 +10,14 @@ export function formatSecond(ms: number): string {
   return formatInstant(ms).replace(/\.\d+Z$/, 'Z');
 }
 
+/** The last instant that ISO 8601 writes with four digits of a year. */
+const MAX_INSTANT = 253_402_300_799_999;
+
+/** Writes an instant for a record: a later one, as by an offset, could not be read again. */
+export function formatWritable(ms: number): string {
+  return formatInstant(Math.min(ms, MAX_INSTANT));
+}
+
 /**
  * Returns true where the time of a record is over at `now`, in milliseconds: at its very end it is. An end that cannot be
  * read has passed; a record without an end has none.

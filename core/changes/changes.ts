@@ -4,7 +4,7 @@ import { newId } from '../base/ids.ts';
 import { jsonPointer } from '../base/json-pointer.ts';
 import type { Op } from '../base/ports.ts';
 import { draftOf, type RecordDraft, type StoredRecord } from '../base/record.ts';
-import { formatInstant, hasEnded, parseInstant } from '../base/time.ts';
+import { formatWritable, hasEnded, parseInstant } from '../base/time.ts';
 import { findRecord, lookUp } from '../model/find.ts';
 import { peerIdsOf, withPeerIds } from '../model/peer-lists.ts';
 import type { PolicySpec } from '../model/policy.ts';
@@ -276,7 +276,7 @@ function expected<R extends StoredRecord>(record: R, { revision }: NetworkChange
 function policySpec(sent: PolicySpec, index: number, now: number, before?: PolicySpec): PolicySpec {
   const spec = withBegin(sent, index, now, before);
   if (spec.expiresAt === undefined) return spec;
-  const written = { ...spec, expiresAt: formatInstant(parseInstant(spec.expiresAt)) };
+  const written = { ...spec, expiresAt: formatWritable(parseInstant(spec.expiresAt)) };
   if (hasEnded(written, now) && !sameValue(written, before)) {
     const detail = `expiresAt (${written.expiresAt}) has passed: name a time that is to come. Where the change waited for approval until then, plan it again.`;
     throw invalidInput([{ pointer: `/changes/${index}/spec/expiresAt`, detail }]);
@@ -295,7 +295,7 @@ function withBegin(spec: PolicySpec, index: number, now: number, before?: Policy
     );
   if (endOf(spec) <= at)
     throw refuse(`The policy would end (${spec.expiresAt}) before it begins (${spec.startsAt}): name a later end.`);
-  return { ...spec, startsAt: formatInstant(at) };
+  return { ...spec, startsAt: formatWritable(at) };
 }
 
 /** @throws MeshError `conflict` where policies would begin at more instants than changes are judged at */

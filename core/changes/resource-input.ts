@@ -3,7 +3,7 @@ import { invalidInput } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { refusePollution } from '../base/polluting-keys.ts';
 import { type Yaml, YamlError } from '../base/ports.ts';
-import { formatInstant } from '../base/time.ts';
+import { formatWritable } from '../base/time.ts';
 import type { PolicySpec } from '../model/policy.ts';
 import { beginOf } from '../model/policy-match.ts';
 import type { NetworkSpec } from '../model/resources.ts';
@@ -136,11 +136,8 @@ function withTtl<Spec extends PolicySpec | NetworkSpec>(spec: Spec, ttl: string 
     throw invalidInput([{ pointer: '/ttl', detail: 'Send either ttl or spec.expiresAt.' }]);
   }
   const begin = 'startsAt' in spec ? Math.max(now, beginOf(spec)) : now;
-  return { ...spec, expiresAt: formatInstant(Math.min(begin + ms, MAX_INSTANT)) };
+  return { ...spec, expiresAt: formatWritable(begin + ms) };
 }
-
-/** The last instant that ISO 8601 writes with four digits of a year. */
-const MAX_INSTANT = 253_402_300_799_999;
 
 function missingFields(pointers: readonly string[]) {
   const errors = pointers.map((pointer) => ({ pointer, detail: 'Required.' }));

@@ -3,6 +3,7 @@ import { enrol } from '../../test/kits/plane/devices.ts';
 import { buildPeopleKit } from '../../test/kits/plane/identity-kit.ts';
 import { assertionDraft } from '../assertions/assertion.ts';
 import { formatInstant } from '../base/time.ts';
+import { networkJobs } from '../peers/jobs.ts';
 import { beginPolicies } from './begin-policies.ts';
 
 const HOUR = 3_600_000;
@@ -198,6 +199,28 @@ describe('policies that begin at one time', () => {
     await ada('apply_resources', { documents: [documentOf('shut', { ...deny, startsAt: at(HOUR) }, { of: 'ada' })] });
     await passed(HOUR);
     expect(await names()).toEqual(['open', 'shut']);
+  });
+});
+
+describe('a policy that ends when another begins', () => {
+  it('stays with the nodes until the other has begun, for a minute at most', async () => {
+    const { kit, workspace, ada, at, passed, names } = await scene();
+    await using _ = kit;
+    const shut = { action: 'DENY', peerSelector: DB, ingress: [{}] };
+    await ada('create_policy', { name: 'until', spec: { ...shut, expiresAt: at(HOUR) } });
+    await ada('create_policy', { name: 'from', spec: { ...shut, startsAt: at(HOUR) } });
+    const expiry = networkJobs(kit.services).find(({ name }) => name === 'expire policies');
+    kit.clock.time += HOUR;
+    expect(await expiry?.run()).toBe(kit.clock.time + 1_000);
+    expect(await names()).toEqual(['from', 'until']);
+    await passed(0);
+    await expiry?.run();
+    expect(await names()).toEqual(['from']);
+    await ada('create_policy', { name: 'other', spec: { ...shut, expiresAt: at(HOUR) } });
+    await ada('create_policy', { name: 'never', spec: { ...shut, startsAt: at(HOUR) } });
+    kit.clock.time += HOUR + 60_000;
+    await expiry?.run();
+    expect([...(await kit.services.states.current(workspace)).policies.keys()]).not.toContain('other');
   });
 });
 

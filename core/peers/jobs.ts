@@ -5,6 +5,7 @@ import type { Kind } from '../base/record.ts';
 import { serialized } from '../base/serialize.ts';
 import { hasEnded, parseInstant } from '../base/time.ts';
 import { afterRenumbering } from '../changes/renumber.ts';
+import { beginOf, endOf } from '../model/policy-match.ts';
 import { WORKLOAD_LABEL } from '../model/presets.ts';
 import { readSetOn } from '../state/read-set.ts';
 import type { PeerServices } from '../state/services.ts';
@@ -66,18 +67,28 @@ async function expirePeers(services: PeerServices, workspace: string): Promise<n
   });
 }
 
-/** Deletes the policies that have ended; they counted for nothing from their instant on. */
+/** How long nodes keep a policy that has ended for others that are about to begin, ms: then those may begin never. */
+const HANDOVER_MS = 60_000;
+const HANDOVER_RETRY_MS = 1_000;
+
+/**
+ * Deletes the policies that have ended; they counted for nothing from their instant on. Nodes hear of their end by this, so
+ * that it waits for what begins then: nothing is open between a DENY that ends and one that begins at the same instant.
+ */
 async function expirePolicies(services: PeerServices, workspace: string): Promise<number | undefined> {
   const { store, states, clock } = services;
   return serialized(store, workspace, async () => {
-    const { policies } = await states.current(workspace);
+    const { policies, waiting } = await states.current(workspace);
     const now = clock.now();
-    const ended = [...policies.values()].filter(({ spec }) => hasEnded(spec, now));
+    const isBeginning = [...waiting.values()].some(({ spec }) => beginOf(spec) <= now);
+    const over = [...policies.values()].filter(({ spec }) => hasEnded(spec, now));
+    const ended = over.filter(({ spec }) => !isBeginning || !(endOf(spec) > now - HANDOVER_MS));
     const ops = ended
       .slice(0, BATCH)
       .map(({ name, revision }): Op => ({ op: 'delete', key: { kind: 'MeshPolicy', name }, revision }));
     if (ops.length > 0) await store.commit(workspace, ops, because('expiry', 'the time of the policy is over'));
     if (ended.length > ops.length) return now;
+    if (over.length > ended.length) return now + HANDOVER_RETRY_MS;
     return next([...policies.values()].map(({ spec }) => spec.expiresAt).map(instant), now);
   });
 }

@@ -299,3 +299,12 @@ test('a long list of names is refused before it is read', () => {
     reason: expect.stringContaining('more than 250 words'),
   });
 });
+
+test('policies that wait have their names, and are deleted by them', () => {
+  const late = policy('default-deny', { action: 'DENY', peerSelector: {}, startsAt: '2026-02-01T00:00:00.000Z' });
+  const state = stateWith(...PEERS, late);
+  expect(read('delete policy default-deny', state)).toMatchObject({ delete: ['policy/default-deny'] });
+  expect(read('deny everything by default', state)).toMatchObject({
+    documents: [{ metadata: { name: 'default-deny-2' } }],
+  });
+});

@@ -3,7 +3,7 @@ import { nearest } from '../../core/base/nearest.ts';
 import { API_VERSION } from '../../core/base/record.ts';
 import type { OrderInput } from '../../core/intent/orders/order.ts';
 import type { OrderDraft, RevertTarget } from '../../core/intent/plan/planner.ts';
-import type { NetworkState } from '../../core/state/state.ts';
+import { type NetworkState, writtenPolicies } from '../../core/state/state.ts';
 import { clausesOf } from './clauses.ts';
 import { draftOf } from './draft.ts';
 import { eachWithPorts } from './each.ts';
@@ -139,7 +139,8 @@ function answerOf(readings: readonly Reading[], context: SentenceContext, reason
   };
 }
 
-function policyNamed(name: string, { policies }: NetworkState): string {
+function policyNamed(name: string, state: NetworkState): string {
+  const policies = writtenPolicies(state);
   const found = [...policies.keys()].find((one) => one.toLowerCase() === name.toLowerCase());
   if (found) return found;
   const near = nearest(name, policies.keys());
@@ -150,7 +151,8 @@ function policyNamed(name: string, { policies }: NetworkState): string {
 }
 
 /** Isolates every peer, so that only what other policies allow is open. */
-function defaultDeny({ policies }: NetworkState): unknown {
+function defaultDeny(state: NetworkState): unknown {
+  const policies = writtenPolicies(state);
   let name = 'default-deny';
   for (let count = 2; policies.has(name); count += 1) name = `default-deny-${count}`;
   return {

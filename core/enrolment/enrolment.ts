@@ -1,12 +1,19 @@
+import { MeshError } from '../base/errors.ts';
 import type { Op } from '../base/ports.ts';
 import type { RecordDraft } from '../base/record.ts';
 import { formatInstant, parseInstant } from '../base/time.ts';
-import { lookUpById } from '../model/find.ts';
-import { RESERVED_LABEL_PREFIX, type WorkloadPreset, workloadLabels, workloadPolicies } from '../model/presets.ts';
+import { lookUp, lookUpById } from '../model/find.ts';
+import {
+  isOfAgent,
+  RESERVED_LABEL_PREFIX,
+  type WorkloadPreset,
+  workloadLabels,
+  workloadPolicies,
+} from '../model/presets.ts';
 import { DEFAULT_NETWORK } from '../model/resources.ts';
 import { expiredToken, type TokenRecord } from '../model/token-record.ts';
 import { isLive } from '../state/agent-tree.ts';
-import type { NetworkState } from '../state/state.ts';
+import { type NetworkState, writtenPolicies } from '../state/state.ts';
 
 /** The properties that a join or delegate token gives to the device that spends it. */
 export interface Enrolment {
@@ -55,9 +62,18 @@ function presetOf({ uid, spec }: TokenRecord): WorkloadPreset | undefined {
   return preset && { rule: uid, name, preset, egress };
 }
 
-/** A policy that goes at the same moment, with the last workload before, is made anew. */
-function thereOrMade({ policies }: NetworkState, record: RecordDraft<'MeshPolicy'>): Op {
-  const held = policies.get(record.name);
+/**
+ * A policy that goes at the same moment, with the last workload before, is made anew.
+ *
+ * @throws MeshError `conflict` where another policy has its name: nobody joins without what holds them
+ */
+function thereOrMade(state: NetworkState, record: RecordDraft<'MeshPolicy'>): Op {
+  const held = lookUp(writtenPolicies(state), record.name);
   if (!held) return { op: 'create', record };
+  if (!isOfAgent(held))
+    throw new MeshError(
+      'conflict',
+      `The policy ${held.name} has the name of the preset of these workloads. Ask an administrator of the workspace to delete it, then join again.`,
+    );
   return { op: 'check', key: { kind: 'MeshPolicy', name: held.name }, revision: held.revision };
 }

@@ -184,6 +184,21 @@ describe('an order that begins later', () => {
     }
   });
 
+  it('goes on as it was where a change of it while it waited is taken back after its begin', async () => {
+    await using kit = await buildKit();
+    const { robot, at, time, call, carriedOut, passed } = await scene(kit);
+    const [starts, former] = [time(HOUR), at(3 * HOUR)];
+    await carriedOut({ ...allow, starts, for: '2h' });
+    const id = await carriedOut({ ...allow, starts, for: '4h' });
+    await passed(HOUR);
+    for (const revert of [id, 'last']) {
+      const { changes, unmet } = await call('plan_network_change', { revert }, robot);
+      expect(unmet).toEqual([]);
+      expect(changes).toMatchObject([{ action: 'update', name: 'allow-to-db' }]);
+      expect((changes as { after: string }[])[0]?.after).toContain(former);
+    }
+  });
+
   it('is not begun by a revert to a moment at which it waited, once it is gone', async () => {
     await using kit = await buildKit();
     const { workspace, robot, time, call, carriedOut, passed } = await scene(kit);

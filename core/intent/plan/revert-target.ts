@@ -11,7 +11,7 @@ import { isOfAgent } from '../../model/presets.ts';
 import { DEFAULT_NETWORK } from '../../model/resources.ts';
 import { findWorkflow } from '../../model/workflow-records.ts';
 import type { HistoryServices } from '../../state/services.ts';
-import type { NetworkState } from '../../state/state.ts';
+import { afterCommit, type NetworkState } from '../../state/state.ts';
 import type { RecordName } from '../verify/expectation.ts';
 import { inBoth, sameMeaning } from '../verify/record-expectations.ts';
 import type { Proposal } from './assessment.ts';
@@ -98,9 +98,25 @@ async function beforeWorkflow(services: HistoryServices, workspace: string, id: 
 
 async function beforeCommit(services: HistoryServices, commit: Commit, what: string): Promise<Reversion> {
   const { workspace, revision } = commit;
-  const then = await stateAt(services, workspace, revision - 1);
+  const past = await stateAt(services, workspace, revision - 1);
   const now = await services.states.current(workspace);
-  return proposalOf(reversal(now, then, services.clock.now(), namesIn(commit, now)), revision - 1, `Undo ${what}.`, []);
+  const then = withBegun(past, commit, now);
+  const { restored, ...found } = reversal(now, then, services.clock.now(), namesIn(commit, now));
+  const asBefore = restored.filter((name) => {
+    const [one, other] = inBoth(past, then, name);
+    return one === other;
+  });
+  return proposalOf({ ...found, restored: asBefore }, revision - 1, `Undo ${what}.`, []);
+}
+
+/** The past as if the policies that a commit changed while they waited had begun, where they have since: they are not to go. */
+function withBegun(past: NetworkState, { changes }: Commit, { policies }: NetworkState): NetworkState {
+  const changed = changes.flatMap(({ type, before, record }): Change[] => {
+    const waited = type === 'updated' && waits(record.spec) ? past.waiting.get(record.name) : undefined;
+    if (!waited || policies.get(record.name)?.uid !== record.uid) return [];
+    return [{ type: 'updated', record: { ...waited, spec: begun(waited.spec) }, ...(before && { before }) }];
+  });
+  return changed.length === 0 ? past : afterCommit(past, { revision: past.revision, changes: changed });
 }
 
 function proposalOf(
@@ -131,10 +147,9 @@ function partOf(commit: Commit, only: readonly { readonly kind: string; readonly
 async function refuseLaterChanges(services: HistoryServices, commit: Commit): Promise<void> {
   const { workspace, revision } = commit;
   const [now, then] = [await services.states.current(workspace), await stateAt(services, workspace, revision)];
-  const created = new Set(commit.changes.flatMap(({ type, record }) => (type === 'created' ? [record.uid] : [])));
   const changed = namesIn(commit, now).filter((name) => {
     const [is, was] = inBoth(now, then, name);
-    return !sameMeaning(is, was) && !(was && created.has(was.uid) && hasBegun(is, was));
+    return !sameMeaning(is, was) && !hasBegun(is, was);
   });
   if (changed.length === 0) return;
   const later = await networkCommits(services, workspace, { after: revision, upTo: now.revision, limit: PAGE });
@@ -159,8 +174,8 @@ async function refuseLaterChanges(services: HistoryServices, commit: Commit): Pr
 }
 
 /** Tells whether the begin of a policy is all that became of it: whoever takes back what wrote it takes that back too. */
-function hasBegun(is: StoredRecord | undefined, was: StoredRecord): boolean {
-  return was.kind === 'MeshPolicy' && waits(was.spec) && sameMeaning(is, { ...was, spec: begun(was.spec) });
+function hasBegun(is: StoredRecord | undefined, was: StoredRecord | undefined): boolean {
+  return was?.kind === 'MeshPolicy' && waits(was.spec) && sameMeaning(is, { ...was, spec: begun(was.spec) });
 }
 
 /**

@@ -80,7 +80,7 @@ function changeBack(
       if (hasEnded(was.spec, at)) return 'the policy has ended since';
       // It counted for nothing then, and would at once now.
       if (waits(was.spec) && beginOf(was.spec) <= at + BEGIN_SLACK_MS)
-        return is ? { action: 'delete', resource, name } : 'its begin has passed since';
+        return is ? { action: 'delete', resource: was.kind, name } : 'its begin has passed since';
       return { ...meta, resource: was.kind, spec: was.spec };
     }
     default:

@@ -76,7 +76,7 @@ function DeviceSteps({ issued }: { issued: JoinToken }) {
           ) : (
             <p class="notice warn">
               Other devices cannot reach this address. Enter the one that they use, to see the QR code and the link, or
-              set app.publicUrls. The commands below work on this machine; in a checkout, mesh is bin/mesh.
+              set app.publicUrls. The commands below work on this machine; in a checkout, write bin/mesh for mesh.
             </p>
           )}
           <Commands link={link} isReached={isReached} />

@@ -139,7 +139,7 @@ export function withClientSecrets(
         `${where}.scim: the token needs ${MIN_TOKEN} characters and no space, such as those of openssl rand -hex 32`,
       );
     }
-    // What one issuer writes would be of the directory of another.
+    // A token tells which directory a request is about.
     if (token && tokens.size === tokens.add(token.reveal()).size) {
       problems.push(`${where}.scim: the token is that of another issuer too: make one for each`);
     }

@@ -63,7 +63,7 @@ export async function beginPolicies(services: Services, workspace: string): Prom
 }
 
 interface Due {
-  /** Those that one commit wrote. */
+  /** Policies of one commit. */
   readonly together: readonly PolicyRecord[];
   /** All whose time has come. */
   readonly due: readonly PolicyRecord[];
@@ -85,7 +85,7 @@ async function beginTogether(
       reason,
       requestId: newId('r'),
       readSet: readSetOf(state),
-      // Who approved that it begins is who approves the beginning.
+      // The approval of a policy covers its begin.
       ...(written?.approval && { approval: written.approval }),
     });
   };

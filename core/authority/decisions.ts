@@ -186,7 +186,7 @@ function tokenDecision({ before, after }: Write<'Token'>): Decision {
   if (after?.spec.kind !== 'join') return undefined;
   const { spec } = after;
   const given = Object.keys(grantsBeyondJoining(after));
-  // Who may use it, or how often, is decided with what it gives.
+  // A change of its texts alone decides nothing; one of who may use it, or how often, does.
   if (before && changedGrants(before, after).length === 0) return undefined;
   const texts: Readonly<Record<string, string>> = {
     labels: `with labels: ${labelsChanged({}, spec.labels)}`,

@@ -1,6 +1,5 @@
-import { invalidInput, MeshError } from '../base/errors.ts';
+import { MeshError } from '../base/errors.ts';
 import type { Op } from '../base/ports.ts';
-import { foldName } from '../base/record.ts';
 import { lookUp } from '../model/find.ts';
 import { peerIdsOf, withPeerIds } from '../model/peer-lists.ts';
 import { type AgentRecord, normalizeName } from '../model/resources.ts';
@@ -9,6 +8,7 @@ import { type AgentManifest, isAsWritten } from './agent-manifest.ts';
 import { DELEGATES, MAKES_ROOT_AGENTS } from './agent-request.ts';
 import { type AgentCall, type NewAgent, newRootAgent, newSubAgent, ownAgent } from './agents.ts';
 import { requireScope } from './grants.ts';
+import { refuseDoubles } from './refuse-doubles.ts';
 import { withDocument } from './with-document.ts';
 
 /** The result of one document. Only the answer that makes a token shows it. */
@@ -34,7 +34,7 @@ export async function applyAgents(
   manifests: readonly AgentManifest[],
   at: (index: number) => string,
 ): Promise<AgentsToApply> {
-  refuseDoubles(manifests, at);
+  refuseDoubles('agent', manifests, at);
   const { services, workspace } = context;
   const { agents, peers } = await services.states.current(workspace);
   const ops: Op[] = [];
@@ -98,16 +98,4 @@ function newAgent(context: AgentCall, { metadata, spec }: AgentManifest): Promis
   }
   if (context.caller.kind === 'user') requireScope(context, MAKES_ROOT_AGENTS);
   return newRootAgent(context, { name, labels, annotations, ...spec });
-}
-
-function refuseDoubles(manifests: readonly AgentManifest[], at: (index: number) => string): void {
-  const seen = new Set<string>();
-  for (const [index, { metadata }] of manifests.entries()) {
-    const name = foldName(normalizeName(metadata.name));
-    if (seen.has(name)) {
-      const detail = `The agent ${metadata.name} is named twice: say it once.`;
-      throw invalidInput([{ pointer: `${at(index)}/metadata/name`, detail }], detail);
-    }
-    seen.add(name);
-  }
 }

@@ -11,6 +11,7 @@ import { toYaml } from '../views/render-yaml.ts';
 import { ruleDocument } from '../views/workload-rule.ts';
 import { requireScope } from './grants.ts';
 import { grantedSpec, type JoinTokenCall, joinTokenSpec, ruleDraft } from './join-tokens.ts';
+import { refuseDoubles } from './refuse-doubles.ts';
 import type { RuleManifest } from './rule-manifest.ts';
 import { tokensOf } from './token-lists.ts';
 import { withDocument } from './with-document.ts';
@@ -19,7 +20,7 @@ import { withDocument } from './with-document.ts';
 export interface RuleResult {
   readonly name: string;
   readonly result: 'created' | 'updated' | 'unchanged' | 'deleted' | 'ended';
-  /** What its workloads give to `mesh init`. */
+  /** Its workloads pass it to `mesh init --token`. */
   readonly joinToken?: string;
 }
 
@@ -40,9 +41,9 @@ interface RuleChange {
 
 export interface RulesAsked {
   readonly manifests: readonly RuleManifest[];
-  /** Whether the documents say all rules that there are. */
+  /** True where rules that no document names are deleted. */
   readonly isPruning: boolean;
-  /** Whether a rule whose time is over counts as none, rather than as a fault. */
+  /** True where a rule that has expired counts as absent; else it is refused. */
   readonly saysAll: boolean;
   /** Networks that are made together with them. */
   readonly made: ReadonlySet<string>;
@@ -62,7 +63,7 @@ export async function applyRules(
 ): Promise<RulesToApply> {
   if (manifests.length === 0 && !isPruning) return { ops: [], applied: [], changes: [] };
   requireScope(context, 'tokens:write');
-  refuseDoubles(manifests, at);
+  refuseDoubles('rule', manifests, at);
   const { services, workspace, caller } = context;
   const { peers } = await services.states.current(workspace);
   const tokens = (await tokensOf(services, workspace, 'join')).filter(isWorkloadRule);
@@ -140,7 +141,7 @@ function endIn(end: number, now: number, latest = Number.POSITIVE_INFINITY): num
   throw invalidInput([{ pointer: '/expiresAt', detail }], detail);
 }
 
-/** What is decided of a rule, without its uses and who made it. */
+/** Returns the part of a rule that is compared: all but its uses and its author. */
 function decided({ spec, labels, annotations }: RecordDraft<'Token'>) {
   const { usedCount: _, spentAt: _spent, spentIdentities: _known, createdBy: _by, owner: _owner, ...rest } = spec;
   const { issuedBy: _agent, madeWith: _token, ...own } = rest;
@@ -162,16 +163,4 @@ function changed(held: TokenRecord, draft: RecordDraft<'Token'>): RecordDraft<'T
 
 function create(record: RecordDraft<'Token'>): Op {
   return { op: 'create', record };
-}
-
-function refuseDoubles(manifests: readonly RuleManifest[], at: (index: number) => string): void {
-  const seen = new Set<string>();
-  for (const [index, { metadata }] of manifests.entries()) {
-    const name = foldName(normalizeName(metadata.name));
-    if (seen.has(name)) {
-      const detail = `The rule ${metadata.name} is named twice: say it once.`;
-      throw invalidInput([{ pointer: `${at(index)}/metadata/name`, detail }], detail);
-    }
-    seen.add(name);
-  }
 }

@@ -17,7 +17,7 @@ export const CREDENTIAL_KINDS: ReadonlySet<Kind> = new Set<Kind>([
   'MeshPeer',
 ]);
 
-/** Those by which a verification is forgotten; what goes on under one is ended by the records of the person. */
+/** A write of these kinds has a verification forgotten. Streams under it end by the records of its person. */
 const FORGETTING_KINDS: ReadonlySet<Kind> = new Set<Kind>([...CREDENTIAL_KINDS, 'DirectoryUser', 'DirectoryGroup']);
 
 /** The caller that a verification proved, and the records it rests on. */

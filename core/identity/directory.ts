@@ -22,7 +22,7 @@ import { leavingOps } from './users.ts';
 
 type Reads = Pick<NetworkServices, 'store'>;
 
-/** What the directory of an issuer asks for. */
+/** A request of the directory of an issuer. */
 export interface DirectoryCall {
   readonly services: PeerServices & Pick<NetworkServices, 'log'>;
   readonly rules: IssuerRules;
@@ -209,9 +209,7 @@ export async function saveDirectoryGroup(
   if (strangers.length > 0) throw new MeshError('not_found', `There is nobody ${strangers[0]} in this directory.`);
   const moved = [
     ...joins.flatMap((uid) => moves(users.get(uid), (groups) => new Set([...groups, record.uid]))),
-    ...leaves.flatMap((uid) =>
-      moves(users.get(uid), (groups) => new Set([...groups].filter((one) => one !== record.uid))),
-    ),
+    ...leaves.flatMap((uid) => moves(users.get(uid), without(record.uid))),
   ];
   await save(call, record, known, moved, `${known ? 'changed' : 'added'} group ${record.uid}`);
   const concerned = new Set([...joins, ...leaves]);
@@ -224,7 +222,7 @@ export async function saveDirectoryGroup(
 export async function deleteDirectoryGroup(call: DirectoryCall, group: DirectoryGroup): Promise<readonly string[]> {
   const { kind, name, revision, uid } = group;
   const members = (await directoryUsers(call.services, call.rules)).filter(({ spec }) => spec.groups.includes(uid));
-  const moved = members.flatMap((user) => moves(user, (groups) => new Set([...groups].filter((one) => one !== uid))));
+  const moved = members.flatMap((user) => moves(user, without(uid)));
   const remove: Op = { op: 'delete', key: { kind, name }, revision };
   await commit(call, [remove, ...moved], `removed group ${uid}`);
   return accountsOf(call, members, () => true);
@@ -300,6 +298,10 @@ function moves(user: DirectoryUser | undefined, change: (groups: readonly string
   if (!user) return [];
   const record = userDraft(draftOf(user), { ...user.spec, groups: [...change(user.spec.groups)] });
   return [{ op: 'update', record, revision: user.revision }];
+}
+
+function without(group: string): (groups: readonly string[]) => ReadonlySet<string> {
+  return (groups) => new Set(groups.filter((one) => one !== group));
 }
 
 /** Where tokens name people by their subject, so does the directory, and people are known before they sign in. */

@@ -197,7 +197,7 @@ async function personIn(
 interface Admission {
   readonly access: IssuedAccess;
   readonly place: Place;
-  /** Of the client at the resource. */
+  /** Identifies the client at the resource, as its agents have it. */
   readonly key: string;
   readonly origin: string;
   readonly letIn: LetClientIn;

@@ -42,7 +42,7 @@ export interface JoinGrants {
   readonly deviceTtl?: string | undefined;
   /** Its devices need no approval; for workloads alone. */
   readonly admits?: boolean | undefined;
-  /** What its devices are held to; for workloads alone. */
+  /** Preset that limits its devices; for workloads alone. */
   readonly preset?: PolicyPreset | undefined;
   readonly egress?: readonly EgressRule[] | undefined;
 }

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { agent, buildKit, type Kit, person } from '../../../test/kits/plane/kit.ts';
+import { orderedNetwork } from '../../../test/kits/plane/ordered-network.ts';
 import { agent as identity, peer, policy, stateWith } from '../../../test/kits/records/records.ts';
-import { seedPeers } from '../../../test/kits/records/seed-peers.ts';
 import { draftOf } from '../../base/record.ts';
-import { memberDraft } from '../../identity/members.ts';
 import type { PolicySpec } from '../../model/policy.ts';
 import { ORDERED_BY, WRITTEN_BY } from '../../model/written-by.ts';
 import { compile } from '../../reachability/engine.ts';
@@ -24,18 +23,7 @@ const allow = { do: 'allow', ...webToDb };
 const ROLES = ['network:read', 'intents:plan', 'intents:apply'] as const;
 
 async function scene(kit: Kit, base: Readonly<Record<string, PolicySpec>> = { base: ISOLATED }) {
-  const workspace = await kit.workspace();
-  await seedPeers(kit.services, workspace, { 'web-1': { role: 'web' }, 'db-1': { role: 'db' }, lap: {} });
-  const records = [
-    ...Object.entries(base).map(([name, spec]) => draftOf(policy(name, spec))),
-    memberDraft('ada', 'admin'),
-    memberDraft('bob', 'admin'),
-  ];
-  await kit.services.store.commit(
-    workspace,
-    records.map((record) => ({ op: 'create', record })),
-    WHY,
-  );
+  const workspace = await orderedNetwork(kit, base);
   const [ada, bob] = [person('admin', workspace, 'ada'), person('admin', workspace, 'bob')];
   const robot = agent([...ROLES], workspace);
   const plan = (as: typeof robot, ...orders: Order[]) => kit.call('plan_network_change', { orders }, { as, workspace });

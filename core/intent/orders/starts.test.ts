@@ -1,15 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { agent, buildKit, type Kit, person } from '../../../test/kits/plane/kit.ts';
-import { policy } from '../../../test/kits/records/records.ts';
-import { seedPeers } from '../../../test/kits/records/seed-peers.ts';
+import { orderedNetwork } from '../../../test/kits/plane/ordered-network.ts';
 import { beginPolicies } from '../../authority/begin-policies.ts';
-import { draftOf } from '../../base/record.ts';
-import { memberDraft } from '../../identity/members.ts';
 import type { PolicySpec } from '../../model/policy.ts';
 
 type Order = Record<string, unknown>;
 
-const WHY = { actor: 'system:test', reason: 'seed', requestId: 'seed' };
+const _WHY = { actor: 'system:test', reason: 'seed', requestId: 'seed' };
 const HOUR = 3_600_000;
 const ISOLATED: PolicySpec = { action: 'ALLOW', peerSelector: { matchLabels: { role: 'db' } }, ingress: [] };
 const LAP_IN: PolicySpec = { ...ISOLATED, ingress: [{ from: [{ peerSelector: { matchLabels: { role: 'lap' } } }] }] };
@@ -19,18 +16,7 @@ const deny = { do: 'deny', from: ['lap'], to: ['web-1'] };
 const ROLES = ['network:read', 'intents:plan', 'intents:apply'] as const;
 
 async function scene(kit: Kit, base: Readonly<Record<string, PolicySpec>> = { base: ISOLATED }) {
-  const workspace = await kit.workspace();
-  await seedPeers(kit.services, workspace, { 'web-1': { role: 'web' }, 'db-1': { role: 'db' }, lap: { role: 'lap' } });
-  const records = [
-    ...Object.entries(base).map(([name, spec]) => draftOf(policy(name, spec))),
-    memberDraft('ada', 'admin'),
-    memberDraft('bob', 'admin'),
-  ];
-  await kit.services.store.commit(
-    workspace,
-    records.map((record) => ({ op: 'create', record })),
-    WHY,
-  );
+  const workspace = await orderedNetwork(kit, base, { role: 'lap' });
   const bob = person('admin', workspace, 'bob');
   const robot = agent([...ROLES], workspace);
   const at = (ms: number) => new Date(kit.services.clock.now() + ms).toISOString();

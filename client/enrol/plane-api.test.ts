@@ -229,7 +229,7 @@ describe('a control plane that does not answer in time', () => {
     for (const server of servers.splice(0)) await new Promise((resolve) => server.close(resolve));
     await expect(new PlaneApi(`http://127.0.0.1:${port}`).discovery()).rejects.toMatchObject({
       isLate: false,
-      tries: [{ address: '127.0.0.1', isRefused: true }],
+      tries: [{ address: '127.0.0.1', why: 'refused' }],
     });
   });
 });

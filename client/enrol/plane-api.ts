@@ -42,8 +42,8 @@ export class PlaneRefusal extends Error {
 interface FailedTry {
   /** Undefined where not even one was known. */
   readonly address: string | undefined;
-  /** True where the address is there, and nothing takes connections at the port. */
-  readonly isRefused: boolean;
+  /** `refused`: the address is there, and nothing takes connections at the port. `no-route`: this host has none to it. */
+  readonly why: 'refused' | 'no-route' | 'silent';
 }
 
 /** The control plane was not reached, or what came back was not from it. */
@@ -343,11 +343,18 @@ async function readJson(response: IncomingMessage): Promise<unknown> {
   }
 }
 
+const WHY_BY_CODE: Readonly<Record<string, FailedTry['why']>> = {
+  ECONNREFUSED: 'refused',
+  ENETUNREACH: 'no-route',
+  // Of IPv6 that is turned off.
+  EADDRNOTAVAIL: 'no-route',
+};
+
 function triesIn(error: unknown): readonly FailedTry[] {
   const failures: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
   return failures.map((failure) => {
     const { code, address } = failure as NodeJS.ErrnoException & { address?: string };
-    return { address, isRefused: code === 'ECONNREFUSED' };
+    return { address, why: WHY_BY_CODE[code ?? ''] ?? 'silent' };
   });
 }
 

@@ -39,9 +39,13 @@ export async function partForGood({ one, two }: DirectPair): Promise<void> {
 /** What happens to others costs the direct path no packet. */
 export async function withoutLoss({ one, two }: DirectPair, happens: () => Promise<unknown>): Promise<void> {
   const probe = startProbe(one);
-  await probe.answered(10);
-  await happens();
-  await probe.answered(10);
+  try {
+    await probe.answered(10);
+    await happens();
+    await probe.answered(10);
+  } catch (error) {
+    throw new Error([error, await one.account(), await two.account()].join('\n'), { cause: error });
+  }
   expect(await probe.stop()).toEqual([]);
   await untilAsBefore({ one, two, path: 'direct' });
 }

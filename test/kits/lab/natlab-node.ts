@@ -125,11 +125,16 @@ export class LabNode {
       if (status && isSo(status)) return status;
       const exit = this.#foreground?.exitCode ?? this.#foreground?.signalCode ?? null;
       if (performance.now() > deadline || exit !== null) {
-        const seen = JSON.stringify(status, null, 1);
-        throw new Error(`${this.host.name} did not come there in time (exit ${exit}):\n${seen}\n${this.log}`);
+        throw new Error(`${this.host.name} did not come there in time (exit ${exit}):\n${await this.account()}`);
       }
       await after(LOOK_MS);
     }
+  }
+
+  /** What it has to say of itself, for one who looks for the cause of a failure. */
+  async account(): Promise<string> {
+    const status = await this.status().catch(String);
+    return [`${this.host.name}:`, JSON.stringify(status, null, 1), this.log].join('\n');
   }
 
   /** Until a peer is reached as asked. */

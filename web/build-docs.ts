@@ -7,7 +7,7 @@ import { getHeadingList, gfmHeadingId, type HeadingData } from 'marked-gfm-headi
 /** The pages of the documentation, for who has no checkout at hand: the control plane serves them at `/docs`. */
 const ROOT = path.resolve(import.meta.dirname, '..');
 /** Pages of the repository itself. */
-const OF_ROOT = ['README.md', 'ARCHITECTURE.md', 'SECURITY.md', 'CHANGELOG.md', 'CONTRIBUTING.md'];
+const OF_ROOT = ['README.md', 'ARCHITECTURE.md', 'SECURITY.md', 'CHANGELOG.md', 'VERSIONING.md', 'CONTRIBUTING.md'];
 const PICTURES = ['docs/screens/*', 'docs/*.webp'];
 const CONTENT = '<!--content-->';
 const TITLE = 'Documentation of Mesh';

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { build } from 'vite';
@@ -8,7 +8,7 @@ import { openApiDocument } from '../rest/openapi.ts';
 import { operations } from '../tools/index.ts';
 import { buildDocs, docsEntries } from './build-docs.ts';
 import { buildViews } from './build-views.ts';
-import { iconsModule } from './icons.ts';
+import { iconsLicense, iconsModule } from './icons.ts';
 
 /**
  * Builds the dashboard, the views of MCP clients and the documentation into `web/dist/`, with the types of the API from its own
@@ -22,6 +22,7 @@ const SCHEMA = path.join(WEB, 'src', 'api', 'schema.d.ts');
 const MCP_CLIENTS = path.join(WEB, 'src', 'api', 'mcp-clients.json');
 const ICONS = path.join(WEB, 'src', 'design', 'icons.ts');
 const DOCS_ENTRIES = path.join(WEB, 'src', 'docs', 'entries.json');
+const LICENSES = 'licenses.md';
 const PEER_COLUMNS = path.join(WEB, 'src', 'api', 'peer-columns.json');
 
 const document = JSON.parse(JSON.stringify(openApiDocument(operations, 'built')), asJson);
@@ -38,11 +39,14 @@ await build({
   logLevel: 'warn',
   build: {
     manifest: true,
+    // Whoever hands the dashboard on hands on the terms of what is built into it.
+    license: { fileName: LICENSES },
     outDir: BEING_BUILT,
     emptyOutDir: true,
     rolldownOptions: { input: ['index.html', 'docs.html'].map((page) => path.join(WEB, page)) },
   },
 });
+await appendFile(path.join(BEING_BUILT, LICENSES), `\n${iconsLicense()}`);
 await buildDocs(BEING_BUILT);
 await buildViews(path.join(BEING_BUILT, 'views'));
 await replace(BUILT, BEING_BUILT);

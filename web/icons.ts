@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import shapes from 'lucide-static/icon-nodes.json' with { type: 'json' };
+import lucide from 'lucide-static/package.json' with { type: 'json' };
 
 /** Icons of the dashboard by their names in Lucide. */
 const NAMES = [
@@ -31,4 +33,10 @@ export const ICONS = {
 ${lines.join('\n')}
 } as const;
 `;
+}
+
+/** Returns the terms of the icons, which are built in by this module and by no import, in the form of the bundler. */
+export function iconsLicense(): string {
+  const text = readFileSync(new URL('LICENSE', import.meta.resolve('lucide-static/package.json')), 'utf8');
+  return `## lucide-static - ${lucide.version} (${lucide.license})\n\n${text}`;
 }

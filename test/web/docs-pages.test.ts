@@ -52,7 +52,7 @@ describe('the documentation as pages', () => {
     );
   });
 
-  test.each(['README.md', 'ARCHITECTURE.md', 'SECURITY.md', 'CHANGELOG.md', 'CONTRIBUTING.md'])(
+  test.each(['README.md', 'ARCHITECTURE.md', 'SECURITY.md', 'CHANGELOG.md', 'VERSIONING.md', 'CONTRIBUTING.md'])(
     'leads from its index to %s, below /docs',
     (file) => {
       const index = pages.find((page) => page.file === 'docs/README.md');

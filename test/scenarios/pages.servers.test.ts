@@ -17,7 +17,7 @@ const SHORT: readonly Session[] = [
     'README.md: The first change 1',
     'README.md: The first change 2',
     'README.md: The first change 3',
-    'README.md: First steps over REST 1',
+    'docs/rest.md: First steps over REST 1',
     'docs/delegation.md: Delegation: what agents may do 1',
   ],
   ['README.md: Three nodes 1'],

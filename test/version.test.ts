@@ -12,6 +12,11 @@ test('images and the dashboard are of the version that package.json says', () =>
   expect(new Set(named.map(([name]) => name))).toEqual(new Set(FILES));
   expect(named).toEqual(named.map(([name]) => [name, VERSION]));
   expect(JSON.parse(read('web/package.json')).version).toBe(VERSION);
+  const chart = read('deploy/helm/mesh/Chart.yaml');
+  expect([...chart.matchAll(/^(?:version|appVersion): "?([\d.]+)"?$/gm)].map(([, version]) => version)).toEqual([
+    VERSION,
+    VERSION,
+  ]);
 });
 
 test('a version that was released is no longer the one of this tree: it has a section of its own', () => {

@@ -14,7 +14,9 @@ const ELLIPSIS = '…';
 const OF_NEW: ReadonlySet<FieldRole> = new Set(['grants', 'limits', 'binds', 'expires', 'setting']);
 const OF_GONE: ReadonlySet<FieldRole> = new Set(['grants', 'limits', 'binds']);
 /** Counters and what follows from others say nothing of what anybody decided. */
-const OF_CHANGED: ReadonlySet<FieldRole> = new Set([...OF_NEW, 'phase', 'identifies', 'text', 'secret']);
+const OF_CHANGED: ReadonlySet<FieldRole> = new Set([...OF_NEW, 'phase', 'identifies', 'text', 'secret', 'personal']);
+/** Of which only the name is told. */
+const WITHOUT_VALUE: ReadonlySet<FieldRole> = new Set(['secret', 'personal']);
 
 /**
  * Returns which fields a change gave which values, for the audit log: nothing else keeps what a record of a kind without history
@@ -38,7 +40,7 @@ export function fieldChanges({
     Object.entries(roles).flatMap(([name, role]) => {
       if (!told.has(role)) return [];
       const values = [was, is].map((side) => (partOf(side) as Part | undefined)?.[name]);
-      return role === 'secret' ? secretChange(name, values) : changesIn(name, role, values);
+      return WITHOUT_VALUE.has(role) ? secretChange(name, values) : changesIn(name, role, values);
     }),
   );
   const left = changes.length - MAX_FIELDS;
@@ -55,7 +57,9 @@ type Side = { readonly labels: object; readonly spec: object; readonly status: o
 
 /** Metadata of a secret, such as its last use, does not count as a change of the secret. */
 function secretChange(field: string, values: readonly unknown[]): FieldChange[] {
-  const [was, is] = values.map((value) => JSON.stringify(isPart(value) && 'secret' in value ? value['secret'] : value));
+  const [was, is] = values.map((value) =>
+    JSON.stringify(ordered(isPart(value) && 'secret' in value ? value['secret'] : value)),
+  );
   return was === is ? [] : [{ field, isSecret: true }];
 }
 

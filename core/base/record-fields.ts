@@ -10,6 +10,7 @@ import type { Kind, RecordTypes } from './record.ts';
  * - `identifies`: says what the record is, or who made it: a name, a public key;
  * - `setting`: people decide on it with the rest, and it grants nothing;
  * - `secret`: proves something, or finds what proves it: its value never leaves the record;
+ * - `personal`: an issuer says it of a person: its value never leaves the record either, as the audit log forgets nothing;
  * - `text`: a description that people wrote;
  * - `nothing`: a counter, or what follows from other fields. Nobody is told of it.
  */
@@ -22,16 +23,22 @@ export type FieldRole =
   | 'identifies'
   | 'setting'
   | 'secret'
+  | 'personal'
   | 'text'
   | 'nothing';
 
 type FieldNames<T> = T extends unknown ? keyof T & string : never;
 
+/** Whatever a directory says is `personal`, but for whom it lets in and with what. */
+type RoleIn<K extends Kind> = K extends `Directory${string}`
+  ? Extract<FieldRole, 'grants' | 'binds' | 'phase' | 'personal' | 'nothing'>
+  : FieldRole;
+
 /** The roles of all fields of one kind that may mean something for access; annotations and unique keys never do. */
 export interface RecordFields<K extends Kind = Kind> {
   readonly name: FieldRole;
   readonly labels: FieldRole;
-  readonly spec: { readonly [F in FieldNames<RecordTypes[K]['spec']>]: FieldRole };
+  readonly spec: { readonly [F in FieldNames<RecordTypes[K]['spec']>]: RoleIn<K> };
   readonly status: { readonly [F in FieldNames<RecordTypes[K]['status']>]: FieldRole };
 }
 
@@ -168,7 +175,7 @@ export const RECORD_FIELDS: { readonly [K in Kind]: RecordFields<K> | 'nothing' 
       secondFactor: 'secret',
       enrolment: 'secret',
       factorEpoch: 'nothing',
-      issued: 'identifies',
+      issued: 'personal',
       grantEpoch: 'nothing',
       signedOutAt: 'nothing',
     },
@@ -178,13 +185,13 @@ export const RECORD_FIELDS: { readonly [K in Kind]: RecordFields<K> | 'nothing' 
     name: 'identifies',
     labels: 'nothing',
     spec: {
-      issuer: 'identifies',
-      userName: 'identifies',
-      externalId: 'identifies',
+      issuer: 'nothing',
+      userName: 'personal',
+      externalId: 'personal',
       active: 'phase',
       groups: 'grants',
-      account: 'identifies',
-      attributes: 'text',
+      account: 'binds',
+      attributes: 'personal',
       changedAt: 'nothing',
     },
     status: {},
@@ -193,10 +200,10 @@ export const RECORD_FIELDS: { readonly [K in Kind]: RecordFields<K> | 'nothing' 
     name: 'identifies',
     labels: 'nothing',
     spec: {
-      issuer: 'identifies',
+      issuer: 'nothing',
       displayName: 'grants',
-      externalId: 'identifies',
-      attributes: 'text',
+      externalId: 'personal',
+      attributes: 'personal',
       changedAt: 'nothing',
     },
     status: {},

@@ -1,5 +1,6 @@
 import express from 'express';
 import { describe, expect, test, vi } from 'vitest';
+import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import { Secret } from '../../core/base/secret.ts';
 import { silentLog } from '../../core/base/silent-log.ts';
 import { findAccount } from '../../core/identity/accounts.ts';
@@ -225,6 +226,30 @@ describe('the directory of an issuer', () => {
     expect((await plane.send('POST', 'Users', { schemas: [USER], userName: 'ADA@example.com' })).status).toBe(409);
     expect((await plane.send('POST', 'Groups', { schemas: [GROUP], displayName: 'Watchers' })).status).toBe(409);
     expect(commit).not.toHaveBeenCalled();
+  });
+
+  test('leaves nothing in the audit log of what an issuer writes about people', async () => {
+    await using plane = await start();
+    const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
+    const written = (mark: string) => ({
+      schemas: [USER, enterprise],
+      userName: `${mark}-name`,
+      externalId: `${mark}-external`,
+      displayName: `${mark}-display`,
+      name: { familyName: `${mark}-family` },
+      emails: [{ value: `${mark}-mail@example.com`, type: 'work' }],
+      [enterprise]: { manager: { displayName: `${mark}-manager` } },
+    });
+    const { status, json } = await plane.send('POST', 'Users', written('private1'));
+    expect(status).toBe(201);
+    const group = await plane.addGroup('operators', json.id);
+    await plane.send('PUT', `Users/${json.id}`, written('private2'));
+    await plane.patch(`Users/${json.id}`, { op: 'replace', path: 'name.familyName', value: 'private3' });
+    await plane.patch(`Groups/${group}`, { op: 'add', path: 'externalId', value: 'private4' });
+    await plane.send('DELETE', `Users/${json.id}`);
+    const log = JSON.stringify(await plane.kit.services.store.audit(SYSTEM_WORKSPACE, { limit: 1_000 }));
+    expect(log).not.toContain('private');
+    expect(log).toContain('{"field":"attributes","isSecret":true}');
   });
 
   test('does not end the last platform administrator, and says so', async () => {

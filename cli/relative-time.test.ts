@@ -11,6 +11,7 @@ test.each([
   ['2026-03-14T12:00:00.000Z', '1 day ago'],
   ['2026-04-13T12:00:00.000Z', 'in 29 days'],
   ['2025-12-31T23:00:00.000Z', '2025-12-31'],
+  ['9999-12-31T23:59:59.999Z', 'never'],
 ])('%s is shown as %s', (text, shown) => {
   expect(relativeTime(text, NOW)).toBe(shown);
 });

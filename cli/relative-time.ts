@@ -1,3 +1,5 @@
+import { formatInstant, MAX_INSTANT } from '../core/base/time.ts';
+
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
 /** Units with their length in milliseconds; a time is told in the largest that it holds once. */
 const UNITS = [
@@ -8,15 +10,17 @@ const UNITS = [
 ] as const;
 /** From here on the day itself says more than a count of days. */
 const MAX_DAYS = 60;
+const NEVER = formatInstant(MAX_INSTANT);
 
 /**
- * Returns an instant as people read it beside others: `3 min ago`, `in 29 days`, or its day where it is far away.
+ * Returns an instant as people read it beside others: `3 min ago`, `in 29 days`, its day where it is far away, or `never`.
  *
  * @param text the instant as answers write it
  * @param now ms
  * @returns undefined where the text is no instant
  */
 export function relativeTime(text: string, now = Date.now()): string | undefined {
+  if (text === NEVER) return 'never';
   if (!INSTANT.test(text)) return undefined;
   const away = Date.parse(text) - now;
   if (Number.isNaN(away)) return undefined;

@@ -15,6 +15,10 @@ const MIN_TEXT_WIDTH = 24;
 const TEXT_WORDS = 4;
 /** Share of the width that the names of a record's fields may take. */
 const MAX_NAMES = 0.5;
+/** A longer word, such as a token, stands below its row where it has no room. */
+const MAX_WORD = 60;
+/** Fields of numbers in which 0 stands for no limit. */
+const ZERO_IS_NO_LIMIT: ReadonlySet<string> = new Set(['usageLimit']);
 
 /** Returns an answer as a table for a person: a row for each of its items, or a line for each field of a record. */
 export function textOf(answer: unknown, columns?: Columns): string {
@@ -101,7 +105,7 @@ function fitted(rows: readonly Row[], columns: Columns, width: number): FittedTa
   const longest = named.filter(({ isText }) => isText).toSorted((a, b) => b.natural - a.natural)[0];
   const others = named.filter((column) => column !== longest);
   const room = width - GAP.length - sizeOf(others.map(({ natural }) => natural));
-  const below = longest && others.length > 0 && room < Math.min(longest.natural, MIN_TEXT_WIDTH) ? longest : undefined;
+  const below = longest && others.length > 0 && room < longest.least ? longest : undefined;
   let kept = below ? others : named;
   while (kept.length > 2 && sizeOf(kept.map(({ least }) => least)) > width) kept = kept.slice(0, -1);
   const widths = kept.map(({ natural }) => natural);
@@ -117,9 +121,9 @@ function fitted(rows: readonly Row[], columns: Columns, width: number): FittedTa
 
 /** @param isLater where a line begins a list alone is broken: text there could be taken for a line of the command's own */
 function columnOf(title: string, rows: readonly Row[], path: string, isLater: boolean): Column {
-  const cells = rows.map((row) => cellOf(fieldOf(row, path)));
+  const cells = rows.map((row) => cellOf(fieldOf(row, path), path));
   const natural = Math.max(title.length, ...cells.map(({ length }) => length));
-  const isText = isLater && cells.some((cell) => cell.split(' ').length > TEXT_WORDS);
+  const isText = isLater && cells.some((cell) => cell.split(' ').length > TEXT_WORDS || longestPart(cell) > MAX_WORD);
   const part = isText ? longestPart : wholePart;
   const room = isLater ? 0 : GAP.length;
   const needed = cells.map((cell) => Math.min(cell.length, part(cell) + room));
@@ -156,10 +160,11 @@ function fieldOf(row: unknown, path: string): unknown {
 }
 
 /** Returns a value as one line without control characters, whatever others wrote into it. */
-function cellOf(value: unknown): string {
+function cellOf(value: unknown, path = ''): string {
+  if (value === 0 && ZERO_IS_NO_LIMIT.has(path.slice(path.lastIndexOf('.') + 1))) return 'no limit';
   if (value === null || value === undefined || value === '') return NOTHING;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (Array.isArray(value)) return value.length === 0 ? NOTHING : value.map(cellOf).join(',');
+  if (Array.isArray(value)) return value.length === 0 ? NOTHING : value.map((item) => cellOf(item)).join(',');
   if (typeof value === 'object') {
     return cellOf(Object.entries(value).map(([key, inner]) => `${key}=${cellOf(inner)}`));
   }
@@ -198,15 +203,16 @@ function pairsOf(value: unknown, path = ''): readonly Pair[] {
       pairsOf(inner, `${path === '' ? '' : `${path}.`}${visibleLine(field)}`),
     );
   }
-  const shown = isObject && Object.keys(value).length === 0 ? NOTHING : valueText(value);
+  const shown = isObject && Object.keys(value).length === 0 ? NOTHING : valueText(value, path);
   return [[path === '' ? 'value' : path, shown]];
 }
 
 /** Shows the time itself too: in a record it may be what somebody looks for. */
-function valueText(value: unknown): string {
-  if (Array.isArray(value)) return value.map(cellOf).join(', ');
-  if (typeof value !== 'string') return cellOf(value);
+function valueText(value: unknown, path: string): string {
+  if (Array.isArray(value)) return value.map((item) => cellOf(item)).join(', ');
+  if (typeof value !== 'string') return cellOf(value, path);
   const relative = relativeTime(value);
+  if (relative === 'never') return relative;
   if (relative !== undefined) return `${value.slice(0, 19).replace('T', ' ')} UTC (${relative})`;
   return value === '' ? NOTHING : value.trimEnd().split('\n').map(visibleLine).join('\n');
 }

@@ -19,6 +19,7 @@ const COLUMNS = {
   Labels: 'labels',
   'Devices may ask for': 'deviceLabels',
   Scopes: 'scopes',
+  'Token of a rule': 'token',
 } as const;
 
 /** `mesh tokens`: the join tokens of the workspace and the API tokens of the caller, never their secrets. */

@@ -10,8 +10,8 @@ export function formatSecond(ms: number): string {
   return formatInstant(ms).replace(/\.\d+Z$/, 'Z');
 }
 
-/** The last instant that ISO 8601 writes with four digits of a year. */
-const MAX_INSTANT = 253_402_300_799_999;
+/** The last instant that ISO 8601 writes with four digits of a year: in an answer, the end of what has none. */
+export const MAX_INSTANT = 253_402_300_799_999;
 
 /** Writes an instant for a record: a later one, as by an offset, could not be read again. */
 export function formatWritable(ms: number): string {

@@ -2,7 +2,7 @@ import { commitContext } from '../base/commit-context.ts';
 import { parseDuration, roughDuration } from '../base/duration.ts';
 import { invalidInput, MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
-import type { RecordDraft } from '../base/record.ts';
+import { foldName, type RecordDraft } from '../base/record.ts';
 import { parseInstant } from '../base/time.ts';
 import { writtenRecord } from '../base/written-record.ts';
 import { lookUpById } from '../model/find.ts';
@@ -23,6 +23,7 @@ import type { NetworkServices, StoreCall } from '../state/services.ts';
 import { grantLimit, requireWithinLimit } from './grant-limit.ts';
 import { requireMayName } from './grants.ts';
 import { storedRules } from './stored-rules.ts';
+import { tokensOf } from './token-lists.ts';
 
 const DEFAULT_JOIN_MS = 168 * 3_600_000;
 const MAX_JOIN_MS = 365 * 86_400_000;
@@ -255,14 +256,24 @@ export function lifetimeOf(expiry: string, standard: number, maximum: number, fi
 /**
  * Revokes a join token. Peers that came with it stay.
  *
- * @throws MeshError `not_found`
+ * @param idOrName a name where one join token alone has it
+ * @throws MeshError `not_found`, `conflict`
  */
-export async function revokeJoinToken(id: string, context: StoreCall): Promise<void> {
+export async function revokeJoinToken(idOrName: string, context: StoreCall): Promise<void> {
   const { store } = context.services;
-  const token = await store.getById(context.workspace, 'Token', id);
-  if (token?.spec.kind !== 'join') {
-    throw new MeshError('not_found', `There is no join token ${id} in this workspace.`);
-  }
+  const token = await joinTokenOf(idOrName, context);
   const commit = commitContext(context, `revoked join token ${token.spec.name}`);
   await store.commit(context.workspace, [{ op: 'delete', key: { kind: 'Token', name: token.name } }], commit);
+}
+
+/** @throws MeshError `not_found`, `conflict` */
+async function joinTokenOf(idOrName: string, { services, workspace }: StoreCall): Promise<TokenRecord> {
+  const byId = await services.store.getById(workspace, 'Token', idOrName);
+  if (byId?.spec.kind === 'join') return byId;
+  const tokens = await tokensOf(services, workspace, 'join');
+  const [token, ...others] = tokens.filter(({ spec }) => foldName(spec.name) === foldName(idOrName));
+  if (!token) throw new MeshError('not_found', `There is no join token ${idOrName} in this workspace.`);
+  if (others.length === 0) return token;
+  const why = `${others.length + 1} join tokens have the name ${token.spec.name}: give the id of one (list_join_tokens).`;
+  throw new MeshError('conflict', why);
 }

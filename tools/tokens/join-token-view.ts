@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { formatDuration } from '../../core/base/duration.ts';
-import { formatInstant } from '../../core/base/time.ts';
+import { formatInstant, MAX_INSTANT } from '../../core/base/time.ts';
 import { egressRuleSchema } from '../../core/model/policy.ts';
 import { ruleToken, withAddress } from '../../core/model/token.ts';
 import { isWorkloadRule, type TokenRecord } from '../../core/model/token-record.ts';
@@ -35,9 +35,6 @@ export const joinTokenSchema = z.strictObject({
   ephemeral: z.literal(true).optional().describe('Its devices are deleted once they have been offline for 10 minutes'),
 });
 
-/** The last instant that ISO 8601 writes with four digits of a year. */
-const NEVER = 253_402_300_799_999;
-
 export function joinTokenView(
   record: TokenRecord,
   { keys, settings }: Pick<NetworkServices, 'keys' | 'settings'>,
@@ -45,7 +42,7 @@ export function joinTokenView(
   const { uid, spec, createdAt, workspace } = record;
   const {
     name,
-    expiresAt = NEVER,
+    expiresAt = MAX_INSTANT,
     usageLimit = 0,
     usedCount,
     labels,

@@ -9,9 +9,6 @@ import { applyPlan } from './plan.ts';
 import { type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
 
-const NOT_UNDONE =
-  'This cannot be undone: it changed no policy, no network, and no labels or network of a peer, or the network is as before it already. mesh log shows the revisions.';
-
 interface UndoOptions extends TargetOptions {
   readonly approver?: string;
   readonly yes?: boolean;
@@ -31,8 +28,10 @@ export function defineUndo(command: Command): void {
 async function undo(change: string | undefined, options: UndoOptions): Promise<Answer> {
   const target = targetOf(options);
   const plan = await callOperation(target, revertNetworkChange, changeOf(change));
+  if (plan.changes.length === 0) {
+    return { value: { plan }, text: [plan.reading, ...plan.warnings], exitCode: EXIT.negative };
+  }
   const text = renderedMarkdown(plan.diff_markdown);
-  if (plan.changes.length === 0) return { value: { plan }, text: [...text, '', NOT_UNDONE], exitCode: EXIT.negative };
   if (!options.yes) {
     notice([...text, '']);
     if (!(await confirm('Undo this?'))) return { value: { plan }, text: 'Nothing was changed.' };

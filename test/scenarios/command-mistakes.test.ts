@@ -71,14 +71,15 @@ test('who changed a setting, and from what to what, stands in mesh log', async (
   );
 });
 
-test('mesh undo of what cannot be undone says so and fails, and mesh log offers no undo for it', async () => {
+test('mesh undo of what changed nothing that it takes back says so once and fails, and mesh log offers no undo for it', async () => {
   await withPeers('bob');
   await done('rename', 'bob', 'rob');
   const log = await done('log');
   expect(log).not.toContain('mesh undo');
   const { items } = JSON.parse(await done('log', '--peer', 'rob', '--json'));
   const { code, stdout } = await run('undo', String(items[0].revision), '--yes');
-  expect([code, stdout]).toEqual([1, expect.stringContaining('This cannot be undone')]);
+  const why = 'changed no policy, no network, and no labels or network of a peer.';
+  expect([code, stdout]).toEqual([1, `Nothing to undo: revision ${items[0].revision} (renamed device bob to rob) ${why}\n`]);
 });
 
 test('mesh log of a peer or a person that is not there fails with the nearest name', async () => {

@@ -80,7 +80,11 @@ async function wholeState(
     return `Takes back revision ${commit.revision} of ${actor}${id === null ? '' : ` by workflow ${id}`}: ${reason}`;
   });
   const more = taken.length - notes.length;
-  return proposalOf(found, revision, `Bring back the network of ${what}.`, [
+  const wording = {
+    sentence: `Bring back the network of ${what}.`,
+    nothing: `Nothing to bring back: policies, networks and labels are as at ${what} already, as far as they can be.`,
+  };
+  return proposalOf(found, revision, wording, [
     ...notes,
     ...(more > 0 ? [`Takes back ${more} earlier revisions too.`] : []),
   ]);
@@ -101,12 +105,17 @@ async function beforeCommit(services: HistoryServices, commit: Commit, what: str
   const past = await stateAt(services, workspace, revision - 1);
   const now = await services.states.current(workspace);
   const then = withBegun(past, commit, now);
-  const { restored, ...found } = reversal(now, then, services.clock.now(), namesIn(commit, now));
+  const names = namesIn(commit, now);
+  const { restored, ...found } = reversal(now, then, services.clock.now(), names);
   const asBefore = restored.filter((name) => {
     const [one, other] = inBoth(past, then, name);
     return one === other;
   });
-  return proposalOf({ ...found, restored: asBefore }, revision - 1, `Undo ${what}.`, []);
+  const nothing =
+    names.length === 0
+      ? `Nothing to undo: ${what} changed no policy, no network, and no labels or network of a peer.`
+      : `Nothing to undo: what ${what} changed is as before it already, or stays.`;
+  return proposalOf({ ...found, restored: asBefore }, revision - 1, { sentence: `Undo ${what}.`, nothing }, []);
 }
 
 /** The past as if the policies that a commit changed while they waited had begun, where they have since: they are not to go. */
@@ -122,7 +131,7 @@ function withBegun(past: NetworkState, { changes }: Commit, { policies }: Networ
 function proposalOf(
   { changes, restored, left }: Reversal,
   revision: number,
-  sentence: string,
+  { sentence, nothing }: { readonly sentence: string; readonly nothing: string },
   notes: string[],
 ): Reversion {
   const stay = left.slice(0, MAX_NOTES).map(({ name, why }) => `${name} stays as it is: ${why}.`);
@@ -132,7 +141,7 @@ function proposalOf(
     expectations: [],
     records: [{ kind: 'restored', revision, records: restored }],
     plannedBy: 'revert',
-    sentence: changes.length === 0 ? `Nothing to change. ${sentence}` : sentence,
+    sentence: changes.length === 0 ? nothing : sentence,
     notes: [...notes, ...stay, ...more],
   };
 }

@@ -59,16 +59,20 @@ const MAX_FILES = 20_000;
  * The documents of a file, of standard input (`-`), or of the YAML and JSON files of a directory in the order of their
  * names. Hidden files are passed over and links in it are not followed: they may lead anywhere.
  *
+ * @param mayBeEmpty whether a directory without files says that there is nothing; else it is taken for a wrong one
  * @throws CliError also for a file of a directory that holds no document: pruning would delete what it held
  */
-export async function readDocuments(from: string): Promise<Documents & { readonly isDirectory: boolean }> {
+export async function readDocuments(
+  from: string,
+  mayBeEmpty = false,
+): Promise<Documents & { readonly isDirectory: boolean }> {
   const isDirectory = from !== '-' && (await isDirectoryAt(from));
   if (!isDirectory) {
     const read = [[from, documentsOf(from, await readText(from))]] as const;
     return { ...joinedDocuments(read), isExport: false, isDirectory };
   }
   const names = await filesBelow(from);
-  if (names.length === 0) throw new CliError(`${from} has no YAML or JSON files.`, EXIT.input);
+  if (names.length === 0 && !mayBeEmpty) throw new CliError(`${from} has no YAML or JSON files.`, EXIT.input);
   const texts: [string, string][] = [];
   for (const name of names) texts.push([name, await readText(path.join(from, name))]);
   const read = texts.map(([name, text]) => [name, documentsOf(name, text)] as const);

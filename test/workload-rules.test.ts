@@ -91,6 +91,28 @@ test('a preview shows the rule before and after and writes nothing, and a change
   ).toBe('unauthenticated');
 });
 
+test('a preview of rules alone says which are added, changed and removed, and nothing of a network that stays', async () => {
+  await using kit = await buildWorkspaceKit();
+  await kit.ask('apply_resources', { documents: [rule(), rule({}, { name: 'old' })] });
+  const documents = [rule({ usageLimit: 3 }), rule({}, { name: 'new' })];
+  const { diff_markdown: text } = await kit.ask('preview_resources', { documents, prune: ['WorkloadRule'] });
+  expect(text.split('\n')[0]).toBe('# Rules for workloads: adds `new`; changes `ci`; removes `old`');
+  for (const untrue of ['Opens', 'None', 'nothing']) expect(text).not.toContain(untrue);
+  const shut = { apiVersion: 'mesh.internal/v1alpha1', kind: 'MeshPolicy', metadata: { name: 'shut' } };
+  const policy = { ...shut, spec: { action: 'DENY', peerSelector: {}, ingress: [{}] } };
+  const both = await kit.ask('preview_resources', { documents: [...documents, policy] });
+  for (const part of ['adds `new`', 'create MeshPolicy `shut`', 'create WorkloadRule `new`'])
+    expect(both.diff_markdown).toContain(part);
+});
+
+test('no document is needed where kinds to prune are named: there is nothing of them then', async () => {
+  await using kit = await buildWorkspaceKit();
+  await kit.ask('apply_resources', { documents: [rule()] });
+  expect(await refusalOf(kit.ask('apply_resources', { documents: [], prune: [] }))).toMatch('invalid_input');
+  const answer = await kit.ask('apply_resources', { documents: [], prune: ['WorkloadRule'] });
+  expect(results(answer)).toEqual(['ci deleted']);
+});
+
 test('a rule that is made anew has the token that it had, and one of another workspace has another', async () => {
   await using kit = await buildWorkspaceKit();
   const apply = async (ask = kit.ask) => (await ask('apply_resources', { documents: [rule()] })).items[0].joinToken;

@@ -78,9 +78,9 @@ export function readChange(
 }
 
 /** @throws MeshError `invalid_input` */
-export function requireDocumentCount({ length }: readonly unknown[]): void {
-  if (length > 0 && length <= MAX_DOCUMENTS) return;
-  const detail = `1 to ${MAX_DOCUMENTS} documents are accepted, ${length} were sent.`;
+export function requireDocumentCount({ length }: readonly unknown[], least = 1): void {
+  if (length >= least && length <= MAX_DOCUMENTS) return;
+  const detail = `${least} to ${MAX_DOCUMENTS} documents are accepted, ${length} were sent.`;
   throw invalidInput([{ pointer: '', detail }], detail);
 }
 

@@ -56,7 +56,8 @@ export async function documentChanges(
     );
   }
   const all = (documents ?? readYaml(services, manifest ?? '')).flatMap(itemsOf);
-  requireDocumentCount(all);
+  // Where kinds to prune are named, no document says that there is nothing of them.
+  requireDocumentCount(all, prune !== undefined && prune.length > 0 ? 0 : 1);
   const state = await services.states.current(workspace);
   const { namespace } = (await workspaceById(services, workspace)).spec;
   const changes: NetworkChange[] = [];

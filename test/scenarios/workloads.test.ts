@@ -57,12 +57,14 @@ test('a repository owns the rules for workloads: applied, exported, compared and
   };
   const file = path.join(home, 'ci.json');
   writeFileSync(file, JSON.stringify(rule));
-  expect(await run('apply', '-f', file, '--dry-run')).toMatchObject({
-    code: 1,
-    stdout: expect.stringContaining('create WorkloadRule ci'),
-  });
+  const trial = await run('apply', '-f', file, '--dry-run');
+  expect([trial.code, trial.stdout]).toEqual([1, expect.stringContaining('create WorkloadRule ci')]);
+  expect(trial.stdout).not.toContain('Opens nothing');
   const applied = JSON.parse((await run('apply', '-f', file, '-o', 'json')).stdout);
   expect(applied.items).toMatchObject([{ kind: 'WorkloadRule', name: 'ci', result: 'created' }]);
+  const [shown = {}] = JSON.parse((await run('admin', 'list-join-tokens', '-o', 'json')).stdout).items;
+  expect((await run('admin', 'list-join-tokens')).stdout).toContain(shown.token);
+  expect(shown.token).toBe(applied.items[0].joinToken);
   const network = path.join(home, 'network');
   expect(await run('export', network)).toMatchObject({ code: 0 });
   const exported = path.join(network, 'workload-rules', 'ci.yaml');
@@ -79,6 +81,8 @@ test('a repository owns the rules for workloads: applied, exported, compared and
 
   rmSync(exported);
   expect((await run('apply', '-f', network, '--prune')).stdout).not.toContain('WorkloadRule');
-  const gone = await run('apply', '-f', network, '--prune', 'WorkloadRule');
+  const nothing = mkdtempSync(path.join(home, 'nothing-'));
+  expect(await run('apply', '-f', nothing, '--prune')).toMatchObject({ code: 2 });
+  const gone = await run('apply', '-f', nothing, '--prune', 'WorkloadRule');
   expect(gone.stdout).toMatch(/WorkloadRule +ci +deleted/);
 });

@@ -41,7 +41,7 @@ test('a preview of what is there already would change nothing', async () => {
   expect(answer).toMatchObject({ would_change: false, changes: [], items: [{ result: 'unchanged' }] });
 });
 
-test('a preview has the effect whole, by what changes alike, and says what ends whenever it is approved', async () => {
+test('a preview has the effect whole, by what changes alike, and says what ends and that a later apply leaves less of its time', async () => {
   await using kit = await webAndDb();
   const expiresAt = new Date(kit.clock.time + 3_600_000).toISOString();
   const answer = await kit.ask('preview_resources', { documents: [policy('shut', { ...SHUT, expiresAt })] });
@@ -51,7 +51,7 @@ test('a preview has the effect whole, by what changes alike, and says what ends 
     ]),
     omitted_connections: 0,
     warnings: expect.arrayContaining([
-      `shut ends at ${expiresAt}, whenever it is approved: a later approval leaves less of its time`,
+      `shut ends at ${expiresAt}: the later it is applied, the less of its time is left`,
     ]),
   });
   expect(answer.diff_markdown).toContain('shut ends at');

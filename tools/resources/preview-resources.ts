@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
+import { code } from '../../core/effect/markdown.ts';
 import { documentChanges } from '../../core/identity/apply.ts';
 import { applyAgents } from '../../core/identity/apply-agents.ts';
 import { applyRules } from '../../core/identity/apply-rules.ts';
-import { changesText } from '../../core/intent/plan/diff-markdown.ts';
+import { changesText, type ShownChange } from '../../core/intent/plan/diff-markdown.ts';
 import { previewChanges } from '../../core/workflow/preview.ts';
 import { defineOperation } from '../define.ts';
 import { changeSchema, effectSchema, riskLevel } from '../intents/plan-view.ts';
@@ -80,10 +81,22 @@ export const previewResources = defineOperation({
       risk_reasons: [...risk.reasons],
       warnings: [...warnings],
       waits_for: [...waitsFor],
-      diff_markdown:
-        rules.changes.length === 0
-          ? diffMarkdown
-          : [diffMarkdown, ...changesText(rules.changes, 'Rules for workloads')].join('\n'),
+      diff_markdown: [
+        ...(rules.changes.length > 0 ? [`# ${rulesTitle(rules.changes)}`, ''] : []),
+        ...(rules.changes.length === 0 || shown.length > 0 ? [diffMarkdown] : []),
+        ...(rules.changes.length > 0 ? changesText(rules.changes, 'Rules for workloads') : []),
+      ].join('\n'),
     };
   },
 });
+
+const VERBS = { create: 'adds', update: 'changes', delete: 'removes' } as const;
+
+/** `Rules for workloads: adds ci; removes old`. */
+function rulesTitle(changes: readonly Pick<ShownChange, 'action' | 'name'>[]): string {
+  const texts = Object.entries(VERBS).flatMap(([action, verb]) => {
+    const names = changes.filter((change) => change.action === action).map(({ name }) => code(name));
+    return names.length === 0 ? [] : [`${verb} ${names.join(', ')}`];
+  });
+  return `Rules for workloads: ${texts.join('; ')}`;
+}

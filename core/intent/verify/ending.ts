@@ -54,7 +54,7 @@ export function endingTexts(
     ...renewalTexts(changes, { before, after, now }, states),
     ...ending.map(
       ({ name, spec }) =>
-        `${name} ends at ${spec.expiresAt}, whenever it is approved${spec.startsAt === undefined ? ': a later approval leaves less of its time' : ''}`,
+        `${name} ends at ${spec.expiresAt}${spec.startsAt === undefined ? ': the later it is applied, the less of its time is left' : ''}`,
     ),
     ...ends.slice(0, MAX_ENDS).flatMap((end) => {
       const names = ending.filter(({ spec }) => endOf(spec) === end).map(({ name }) => name);

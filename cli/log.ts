@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { actorsNamed } from '../core/base/actor.ts';
 import { nearest } from '../core/base/nearest.ts';
 import type { AnyOperation } from '../core/base/operation.ts';
+import { isWorkloadRule, ruleTokenName } from '../core/model/token-record.ts';
 import { listAgents } from '../tools/agents/list-agents.ts';
 import { listAudit } from '../tools/audit/list-audit.ts';
 import { getPeer } from '../tools/peers/get-peer.ts';
@@ -192,13 +193,19 @@ function entryText(entry: Entry): string {
   const details = [
     ...Object.entries(rest).map(([field, value]) => `${field} ${textOf(value)}`),
     ...(Array.isArray(changes) ? changes.filter((each) => typeof each === 'string') : []),
-    // The sentence tells what was made; what it was made with is in -o json.
+    // The sentence tells what was made; what it was made with is in -o json, but for a rule, which says it by its fields alone.
     ...fields
-      .filter(({ kind, name }) => !isMade(kind, name))
-      .map(({ kind, name, text }) => (kind === 'Workspace' || said.includes(name) ? text : `${name} ${text}`)),
+      .filter(({ kind, name, field }) => !isMade(kind, name) || (isWorkloadRule({ name }) && field !== 'kind'))
+      .map(({ kind, name, field, to, text }, at, shown) => {
+        const isNamed = kind === 'Workspace' || said.includes(name) || shown[at - 1]?.name === name;
+        return `${isNamed ? '' : `${shownName(name)} `}${isMade(kind, name) ? `${field}: ${to}` : text}`;
+      }),
   ];
   const by = approval ? `; approved by ${approval.reviewedBy}` : direct ? '; without an approval' : '';
   return `${by === '' ? said : said.replace(/\.$/, '')}${isRefused ? ' (refused)' : ''}${details.length > 0 ? `: ${details.join(', ')}` : ''}${by}`;
 }
+
+/** A rule for workloads is stored as a join token. */
+const shownName = (name: string) => (isWorkloadRule({ name }) ? `rule ${name.slice(ruleTokenName('').length)}` : name);
 
 const textOf = (value: unknown) => (typeof value === 'object' ? JSON.stringify(value) : String(value));

@@ -74,6 +74,15 @@ test('a repository owns the rules for workloads: applied, exported, compared and
   expect([changed.code, changed.stdout]).toEqual([1, expect.stringContaining('+++ b/workload-rules/ci.yaml')]);
   expect((await run('apply', '-f', network, '--prune')).stdout).toMatch(/WorkloadRule +ci +updated/);
 
+  const told = JSON.parse((await run('log', '--json')).stdout).items.map(({ what }: { what: string }) => what);
+  expect(told).toEqual([
+    'applied 2 documents: updated ci: rule ci labels.role: ci → build',
+    expect.stringMatching(
+      /^applied 1 document: created ci: rule ci labels.role: ci, .*identity.claims.ref: refs\/heads\/\*/,
+    ),
+    expect.stringMatching(/./),
+  ]);
+
   const init = ['init', '--server', harness.url, '--token', applied.items[0].joinToken, '--identity', 'gitlab'];
   const jwt = await issuer.token(GITHUB_CLAIMS);
   const joined = await mesh([...init, '--name', 'job'], { home, env: { MESH_ID_TOKEN: jwt } });

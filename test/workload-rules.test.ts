@@ -234,7 +234,8 @@ test('a join token for workloads is a rule of its name: exported, changed by its
   expect(made.name).toBe('git-jobs');
   const { resources } = await kit.ask('export_resources', {});
   const documents = resources.filter(({ kind }: { kind: string }) => kind === 'WorkloadRule');
-  expect(documents).toMatchObject([{ metadata: { name: 'git-jobs' }, spec: { deviceTtl: '1h', usageLimit: 10_000 } }]);
+  expect(documents).toMatchObject([{ metadata: { name: 'git-jobs' }, spec: { deviceTtl: '1h' } }]);
+  expect(documents[0].spec.usageLimit).toBeUndefined();
   const { items } = await kit.ask('apply_resources', { documents });
   expect(items).toMatchObject([{ result: 'unchanged', joinToken: made.token }]);
   expect(await refusalOf(kit.ask('generate_join_token', token))).toBe('conflict');

@@ -123,11 +123,8 @@ async function asAsked(
   const spec = await joinTokenSpec(grants, granted, context, ({ now, agentEnd }) =>
     end === undefined ? agentEnd : endIn(end, now, agentEnd),
   );
-  const { usageLimit: usual, ...rest } = spec;
-  const isBounded = usageLimit !== undefined || spec.issuedBy !== undefined;
   const token = ruleToken(context.workspace, name, context.services.keys.controlKeyId);
-  const whole = { ...rest, ...(isBounded && { usageLimit: usual }), name };
-  const draft = { ...ruleDraft(token, whole), labels, annotations };
+  const draft = { ...ruleDraft(token, { ...spec, name }), labels, annotations };
   return held && sameValue(decided(held), decided(draft)) ? undefined : draft;
 }
 

@@ -30,7 +30,7 @@ const MAX_JOIN_MS = 365 * 86_400_000;
 export const DEFAULT_JOIN_USES = 5;
 
 export interface JoinGrants {
-  /** The usual number when left out, or as many as the agent that asks may. */
+  /** When left out the usual number, none for workloads, or as many as the agent that asks may. */
   readonly usageLimit?: number | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly network?: string | undefined;
@@ -126,8 +126,9 @@ export async function joinTokenSpec(
   const { services, workspace, caller } = context;
   const { usageLimit: asked, identity, admits } = wanted;
   const issuer = await issuerOf(context, asked);
-  const usual = identity === undefined ? DEFAULT_JOIN_USES : MAX_JOIN_USES;
-  const usageLimit = asked ?? Math.min(usual, issuer ? (issuer.spec.tokenUses ?? DEFAULT_JOIN_USES) : usual);
+  const usual = identity === undefined ? DEFAULT_JOIN_USES : undefined;
+  const usageLimit =
+    asked ?? (issuer ? Math.min(usual ?? MAX_JOIN_USES, issuer.spec.tokenUses ?? DEFAULT_JOIN_USES) : usual);
   if (admits === true) requireMayAdmit(context, wanted);
   const now = services.clock.now();
   const limit = await grantLimit(services, workspace, caller);
@@ -139,7 +140,7 @@ export async function joinTokenSpec(
     kind: 'join',
     owner: '',
     ...(expiresAt !== undefined && { expiresAt }),
-    usageLimit,
+    ...(usageLimit !== undefined && { usageLimit }),
     createdBy: caller.subject,
     ...granted,
     ...(issuer && { issuedBy: issuer.uid }),

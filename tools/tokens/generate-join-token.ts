@@ -26,7 +26,7 @@ export const generateJoinToken = defineOperation({
       .min(1)
       .max(MAX_JOIN_USES)
       .optional()
-      .describe('devices it may add; 5 when left out, or as many as the agent may'),
+      .describe('devices it may add; when left out 5, no limit with identity, or as many as the agent may'),
     ...deviceFields,
     ephemeral: z.boolean().optional().describe('delete its devices once they have been offline for 10 minutes'),
     identity: workloadFields.identity

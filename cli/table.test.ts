@@ -34,14 +34,23 @@ test('a time in a table is told from now, and in a record with the time itself',
   expect(textOf({ at: row.at })).toBe('at  2026-01-31 12:00:00 UTC (3 min ago)');
 });
 
-test.each([40, 80, 120, 200])('a word that has no room in %i columns, such as a token, stands whole below its row', (width) => {
-  const token = `mesh-join-${'x'.repeat(100)}`;
-  const columns = { Id: 'id', Name: 'name', Ends: 'at', Labels: 'labels', Token: 'token' };
-  vi.stubEnv('COLUMNS', String(width));
-  const text = table([{ id: ID, name: 'people' }, { id: ID, name: 'ci', token }], columns);
-  vi.unstubAllEnvs();
-  expect(text.split('\n').filter((line) => line.includes(token))).toHaveLength(1);
-});
+test.each([40, 80, 120, 200])(
+  'a word that has no room in %i columns, such as a token, stands whole below its row',
+  (width) => {
+    const token = `mesh-join-${'x'.repeat(100)}`;
+    const columns = { Id: 'id', Name: 'name', Ends: 'at', Labels: 'labels', Token: 'token' };
+    vi.stubEnv('COLUMNS', String(width));
+    const text = table(
+      [
+        { id: ID, name: 'people' },
+        { id: ID, name: 'ci', token },
+      ],
+      columns,
+    );
+    vi.unstubAllEnvs();
+    expect(text.split('\n').filter((line) => line.includes(token))).toHaveLength(1);
+  },
+);
 
 test('a limit of uses that there is not, and an end that does not come, say so', () => {
   const rule = { usageLimit: 0, expiresAt: '9999-12-31T23:59:59.999Z', usedCount: 0 };

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { partAddresses } from './announce.ts';
+import { Secret } from '../../core/base/secret.ts';
+import { partAddresses, scimLines } from './announce.ts';
 import { loadConfig } from './config.ts';
 
 const NONE = { bus: undefined, relay: undefined, stun: undefined };
@@ -31,4 +32,18 @@ test('a start names the records, the relay and the STUN servers that are elsewhe
   expect(partAddresses(listed, { ...NONE, stun: { host: '0.0.0.0', port: 3478 } }).stun).toBe(
     '0.0.0.0:3478 and eu.example.net:3478 (app.stun)',
   );
+});
+
+test('a start names the issuers that tell by SCIM who there is, without their tokens, and no endpoint where none does', () => {
+  const config = loadConfig({ MESH_BUS_LISTEN: 'off', ...KEPT }, '/var/lib/mesh');
+  expect(scimLines(config, 'http://127.0.0.1:18090')).toEqual([]);
+  const issuer = { clientId: 'mesh', admits: 'everyone' as const, grants: [], scopes: [] };
+  const scim = { claim: 'sub', token: new Secret('a'.repeat(32)) };
+  const oidc = [
+    { ...issuer, name: 'corp', issuer: 'https://id.example.com', scim },
+    { ...issuer, name: 'open', issuer: 'https://open.example.com' },
+  ];
+  expect(scimLines({ ...config, app: { ...config.app, oidc } }, 'http://127.0.0.1:18090')).toEqual([
+    '  SCIM       http://127.0.0.1:18090/scim/v2   (corp)',
+  ]);
 });

@@ -3,11 +3,13 @@ import { isLoopbackUrl } from '../../core/base/loopback.ts';
 import type { Log } from '../../core/base/ports.ts';
 import { BUILT_IN_PASSWORD, FIRST_LOGIN_TOKEN_FILE, hasBuiltInPassword } from '../../core/identity/first-accounts.ts';
 import { formatHostPort, type HostPort } from '../../net/host-port.ts';
+import { SCIM_PATH } from '../../rest/scim/paths.ts';
 import { apiExposure } from './api-exposure.ts';
 import { busAddressOf } from './bus-address.ts';
 import type { Config } from './config.ts';
 import { type ConfigWarning, configWarnings, logWarnings, warningText } from './config-warnings.ts';
 import { configuredAddresses, withholdsCredential } from './configured-addresses.ts';
+import { directoriesOf } from './issuer-config.ts';
 import type { Plane } from './plane.ts';
 import type { Listeners } from './wire.ts';
 
@@ -47,6 +49,7 @@ export async function announcement(
     `  Bus        ${where.bus}`,
     `  Relay      ${where.relay}`,
     `  STUN       ${where.stun}`,
+    ...scimLines(config, url),
     ...(isPerson ? [...clear, ...warnings] : clear).map((each) => `Warning: ${warningText(each)}`),
     `Next: mesh login --server ${url}${password}`,
     'then: mesh mcp config',
@@ -85,6 +88,12 @@ function startWarnings(
     });
   }
   return warnings;
+}
+
+/** Names the endpoint of SCIM and the issuers that keep a directory there; nothing where no issuer does. */
+export function scimLines({ app }: Config, url: string): readonly string[] {
+  const names = directoriesOf(app.oidc).map(({ rules }) => rules.name);
+  return names.length === 0 ? [] : [`  SCIM       ${url}${SCIM_PATH}   (${names.join(', ')})`];
 }
 
 /** For people: the parts of an installation, of which any can be elsewhere. */

@@ -163,7 +163,8 @@ export async function saveDirectoryUser(
   const gone = [...(before && before.uid !== after?.uid ? [before] : []), ...(after && !active ? [after] : [])];
   const leaving = await Promise.all(gone.map((one) => leavingOps(one, services)));
   const verb = active ? (known ? 'changed' : 'added') : 'deactivated';
-  await save(call, record, known, leaving.flat(), `${verb} ${(after ?? before)?.name ?? record.uid}`);
+  const blocked = externalId === undefined ? ', who has no externalId and cannot sign in' : '';
+  await save(call, record, known, leaving.flat(), `${verb} ${(after ?? before)?.name ?? record.uid}${blocked}`);
   return { uid: record.uid, accounts: [...new Set([before, after].flatMap((one) => one?.uid ?? []))] };
 }
 
@@ -178,6 +179,7 @@ export async function deleteDirectoryUser(call: DirectoryCall, user: DirectoryUs
 
 /**
  * @returns uid of the group, and the accounts that it concerns, for `followDirectory`
+ * @throws MeshError `not_found`, `invalid_input`
  * @throws TakenInDirectory
  */
 export async function saveDirectoryGroup(
@@ -205,8 +207,8 @@ export async function saveDirectoryGroup(
   };
   const isRenamed = known !== undefined && known.spec.displayName !== displayName;
   const users = new Map((await directoryUsers(services, rules)).map((user) => [user.uid, user]));
-  const strangers = joins.filter((uid) => !users.has(uid));
-  if (strangers.length > 0) throw new MeshError('not_found', `There is nobody ${strangers[0]} in this directory.`);
+  const stranger = joins.find((uid) => !users.has(uid));
+  if (stranger !== undefined) throw await noMember(call, stranger);
   const moved = [
     ...joins.flatMap((uid) => moves(users.get(uid), (groups) => new Set([...groups, record.uid]))),
     ...leaves.flatMap((uid) => moves(users.get(uid), without(record.uid))),
@@ -355,6 +357,13 @@ async function save(
 
 async function commit({ services, rules, why }: DirectoryCall, ops: readonly Op[], what: string): Promise<void> {
   await services.store.commit(SYSTEM_WORKSPACE, ops, { ...why, reason: `the directory of ${rules.title} ${what}` });
+}
+
+async function noMember({ services, rules }: DirectoryCall, uid: string): Promise<MeshError> {
+  if (!(await directoryGroup(services, rules, uid)))
+    return new MeshError('not_found', `There is nobody ${uid} in this directory.`);
+  const detail = `${uid} is a group, and members of a group are people: provision the people of that group as members.`;
+  return new MeshError('invalid_input', detail);
 }
 
 /** @throws MeshError `invalid_input` */

@@ -363,7 +363,7 @@ function userJson({ uid, createdAt, spec }: DirectoryUser, names: ReadonlyMap<st
     ...(groups.length > 0 && {
       groups: groups.map((value) => ({ value, display: names.get(value), type: 'direct' })),
     }),
-    meta: { created: new Date(createdAt), lastModified: new Date(changedAt) },
+    meta: metaOf(createdAt, changedAt),
   };
 }
 
@@ -374,8 +374,13 @@ function groupJson({ uid, createdAt, spec }: DirectoryGroup): Json {
     id: uid,
     ...(externalId !== undefined && { externalId }),
     displayName,
-    meta: { created: new Date(createdAt), lastModified: new Date(changedAt) },
+    meta: metaOf(createdAt, changedAt),
   };
+}
+
+/** The store says when a record was made, which is after it was written down here. */
+function metaOf(createdAt: number, changedAt: number): Json {
+  return { created: new Date(createdAt), lastModified: new Date(Math.max(createdAt, changedAt)) };
 }
 
 function uidsOf(users: readonly Pick<DirectoryUser, 'uid'>[]): ReadonlySet<string> {

@@ -343,6 +343,50 @@ describe('SCIM', () => {
     });
   });
 
+  test.each([
+    ['a body that is no JSON', 'POST', 'Users', '{'],
+    ['a list for a body', 'PUT', 'Users/diru_x', '[]'],
+    ['a search that is no JSON', 'POST', '.search', '{'],
+  ])('says of %s that its syntax is wrong', async (_what, method, path, body) => {
+    await using plane = await start();
+    expect(await plane.send(method, path, body)).toMatchObject({ status: 400, json: { scimType: 'invalidSyntax' } });
+  });
+
+  test('says of a group in a group that members are people', async () => {
+    await using plane = await start();
+    const [outer, inner] = [await plane.addGroup('outer'), await plane.addGroup('inner')];
+    const answer = await plane.patch(`Groups/${outer}`, { op: 'add', path: 'members', value: [{ value: inner }] });
+    expect(answer).toMatchObject({ status: 400, json: { scimType: 'invalidValue' } });
+    expect(answer.json.detail).toContain(`${inner} is a group, and members of a group are people`);
+  });
+
+  test('takes a person without an externalId, who cannot sign in, and says so in the audit log', async () => {
+    await using plane = await start();
+    const { json } = await plane.send('POST', 'Users', NEW);
+    await plane.addGroup('watchers', json.id);
+    expect(await refusalOf(plane.kit.signIn(identity('ada@example.com', [], 's1')))).toBe('forbidden');
+    const log = await plane.kit.services.store.audit(SYSTEM_WORKSPACE, { limit: 1_000 });
+    const reasons = log.map(({ commit }) => commit?.reason);
+    expect(reasons).toContain(
+      `the directory of Example Corp added ${json.id}, who has no externalId and cannot sign in`,
+    );
+  });
+
+  test('never says that a resource was changed before it was made, however long the write takes', async () => {
+    await using plane = await start();
+    const { clock } = plane.kit;
+    clock.now = () => {
+      clock.time += 1;
+      return clock.time;
+    };
+    const user = await plane.addUser('ada@example.com', 's1');
+    const group = await plane.addGroup('g');
+    for (const path of [`Users/${user}`, `Groups/${group}`]) {
+      const { created, lastModified } = (await plane.send('GET', path)).json.meta;
+      expect(Date.parse(lastModified)).toBeGreaterThanOrEqual(Date.parse(created));
+    }
+  });
+
   const POLLUTING = '__proto__.polluted eq "x"';
   const inherited = (text: string) => encodeURIComponent(text);
   test.each([

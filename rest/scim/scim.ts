@@ -1,4 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
+import SCIMMY from 'scimmy';
 import { MeshError, toProblem } from '../../core/base/errors.ts';
 import { StoreError } from '../../core/base/ports.ts';
 import { requestIdOf } from '../../core/base/request-id.ts';
@@ -93,7 +94,7 @@ async function answer(request: Request, call: DirectoryCall): Promise<Answer> {
     await remove(named, id ?? '', call);
     return { status: 204 };
   }
-  const { fields } = await readFields(request, { method: 'post' });
+  const fields = await bodyOf(request);
   if (method === 'PATCH') return { status: 200, json: await patch(named, id ?? '', fields, call) };
   return { status: id === undefined ? 201 : 200, json: await write(named, id, fields, call) };
 }
@@ -102,12 +103,22 @@ async function answer(request: Request, call: DirectoryCall): Promise<Answer> {
 async function search(request: Request, sorts: readonly ('Users' | 'Groups')[], call: DirectoryCall): Promise<Answer> {
   if (sorts.length === 0) throw new MeshError('not_found', `There is nothing at ${request.path}.`);
   requireMethod(request, ['POST']);
-  const { fields } = await readFields(request, { method: 'post' });
+  const fields = await bodyOf(request);
   const query = ['filter', 'attributes', 'excludedAttributes', 'startIndex', 'count'].flatMap((name) => {
     const value = fields[name];
     return value === undefined ? [] : [[name, Array.isArray(value) ? value.join(',') : value] as const];
   });
   return { status: 200, json: await readList(sorts, Object.fromEntries(query), call) };
+}
+
+/** @throws SCIMMY.Types.Error `invalidSyntax` */
+async function bodyOf(request: Request): Promise<Json> {
+  try {
+    return (await readFields(request, { method: 'post' })).fields;
+  } catch (error) {
+    if (!(error instanceof MeshError) || error.code !== 'invalid_input') throw error;
+    throw new SCIMMY.Types.Error(400, 'invalidSyntax', error.message);
+  }
 }
 
 /** @throws MeshError `method_not_allowed` */

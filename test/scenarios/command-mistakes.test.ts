@@ -79,7 +79,10 @@ test('mesh undo of what changed nothing that it takes back says so once and fail
   const { items } = JSON.parse(await done('log', '--peer', 'rob', '--json'));
   const { code, stdout } = await run('undo', String(items[0].revision), '--yes');
   const why = 'changed no policy, no network, and no labels or network of a peer.';
-  expect([code, stdout]).toEqual([1, `Nothing to undo: revision ${items[0].revision} (renamed device bob to rob) ${why}\n`]);
+  expect([code, stdout]).toEqual([
+    1,
+    `Nothing to undo: revision ${items[0].revision} (renamed device bob to rob) ${why}\n`,
+  ]);
 });
 
 test('mesh log of a peer or a person that is not there fails with the nearest name', async () => {

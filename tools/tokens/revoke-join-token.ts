@@ -8,7 +8,9 @@ export const revokeJoinToken = defineOperation({
   name: 'revoke_join_token',
   title: 'Revoke a join token',
   description: 'Revokes a join token: no further device can join with it. Devices that did stay.',
-  input: z.strictObject({ id: lineOfText(TEXT_LIMITS.title).min(1).describe('its id, or its name where no other has it') }),
+  input: z.strictObject({
+    id: lineOfText(TEXT_LIMITS.title).min(1).describe('its id, or its name where no other has it'),
+  }),
   output: z.strictObject({ revoked: z.literal(true) }),
   access: 'tokens:write',
   workspace: 'scoped',

@@ -17,6 +17,16 @@ test('a field of a spec or a status that says nothing about access does not comp
   expect([withoutField, withoutOptional, unknownRole, unknownField]).toHaveLength(4);
 });
 
+test('a field of a directory that would show what an issuer says of a person does not compile', () => {
+  const { spec } = RECORD_FIELDS.DirectoryUser as RecordFields<'DirectoryUser'>;
+  const allowed: RecordFields<'DirectoryUser'>['spec'] = { ...spec, active: 'phase' };
+  // @ts-expect-error a name
+  const withName: RecordFields<'DirectoryUser'>['spec'] = { ...spec, userName: 'identifies' };
+  // @ts-expect-error a text
+  const withText: RecordFields<'DirectoryGroup'>['spec']['attributes'] = 'text';
+  expect([allowed.attributes, withName.externalId, withText]).toEqual(['personal', 'personal', 'text']);
+});
+
 test('no two fields of a kind that people decide on have one name, so that none hides another', () => {
   const decided = new Set(['grants', 'limits', 'binds', 'expires', 'phase', 'setting']);
   for (const [kind, fields] of Object.entries(RECORD_FIELDS)) {

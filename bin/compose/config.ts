@@ -22,8 +22,8 @@ import { STORE_URL } from '../../storage/open.ts';
 import { parseYaml } from '../../tools/yaml.ts';
 import { BUS_FILES, busProblems, busVariables } from './bus-environment.ts';
 import { checkClusterFiles, clustersSchema } from './cluster-config.ts';
-import { type ConfiguredIssuer, issuersSchema, withClientSecrets } from './issuer-config.ts';
-import { allowEntry, missingForIssuer, oauthSchema } from './oauth-config.ts';
+import { issuersSchema, withClientSecrets } from './issuer-config.ts';
+import { allowEntry, missingForIssuer, oauthSchema, withAssertionSecrets } from './oauth-config.ts';
 import { unknownVariable } from './unknown-variable.ts';
 
 const listen = z.string().transform((text, context): HostPort => {
@@ -390,19 +390,35 @@ export function loadConfig(variables: Variables, configDir: string, others: read
   return { env: { ...env.data, ...elsewhere }, ...settings, configDir, unknownVariables, notices };
 }
 
-/** True where the file itself has a secret of an issuer, and not only names where it is. */
-function holdsClientSecret({ clientSecret, clientSecretFile, clientSecretVariable }: ConfiguredIssuer): boolean {
-  return clientSecret !== undefined && clientSecretFile === undefined && clientSecretVariable === undefined;
+/** Where secrets of clients are: those of this installation at issuers, and those that bring assertions of one. */
+function clientSecretsOf({ app: { oidc, oauth } }: ConfigFile) {
+  return [
+    ...oidc.map((one) => ({
+      secret: one.clientSecret,
+      file: one.clientSecretFile,
+      variable: one.clientSecretVariable,
+    })),
+    ...(oauth.identityAssertions?.clients ?? []).map((one) => ({
+      secret: one.secret,
+      file: one.secretFile,
+      variable: one.secretVariable,
+    })),
+  ];
 }
 
-function readsSecretFrom(settings: ConfigFile | undefined, variable: string): boolean {
-  const reads = ({ clientSecretVariable, scim }: ConfiguredIssuer) =>
-    clientSecretVariable === variable || scim?.tokenVariable === variable;
-  return settings?.app.oidc.some(reads) ?? false;
+function readsSecretFrom(settings: ConfigFile | undefined, name: string): boolean {
+  if (!settings) return false;
+  return (
+    clientSecretsOf(settings).some(({ variable }) => variable === name) ||
+    settings.app.oidc.some(({ scim }) => scim?.tokenVariable === name)
+  );
 }
 
-function holdsSecret({ app }: ConfigFile): boolean {
-  return app.initAdmins.length > 0 || typeof app.metrics === 'object' || app.oidc.some(holdsClientSecret);
+/** True where the file itself has a secret, and not only names where it is. */
+function holdsSecret(settings: ConfigFile): boolean {
+  const { app } = settings;
+  const isHere = clientSecretsOf(settings).some(({ secret, file, variable }) => secret && !file && !variable);
+  return app.initAdmins.length > 0 || typeof app.metrics === 'object' || isHere;
 }
 
 function readConfigFile(name: string, problems: string[], variables: Variables): ConfigFile | undefined {
@@ -423,7 +439,8 @@ function readConfigFile(name: string, problems: string[], variables: Variables):
   if (parsed.success) {
     const { app } = parsed.data;
     checkClusterFiles(app.kubernetes, problems);
-    return { ...parsed.data, app: { ...app, oidc: [...withClientSecrets(app.oidc, variables, problems)] } };
+    const oidc = [...withClientSecrets(app.oidc, variables, problems)];
+    return { ...parsed.data, app: { ...app, oidc, oauth: withAssertionSecrets(app.oauth, variables, problems) } };
   }
   problems.push(...problemsOf(parsed.error, 'config.yaml '));
   return undefined;

@@ -11,7 +11,7 @@ import type { Directory } from '../../rest/scim/paths.ts';
 
 export const MAX_GRANTS = 200;
 const MAX_SCOPES = 20;
-/** Characters of the token of a directory: nobody is to guess it. */
+/** Characters of a secret that this installation verifies: nobody is to guess it. */
 const MIN_TOKEN = 32;
 /** Characters. */
 const MAX_SECRET = 4_096;
@@ -28,7 +28,12 @@ const grant = z.strictObject({
   role: z.enum(WORKSPACE_ROLES, { error: `must be ${WORKSPACE_ROLES.join(', ')}` }),
 });
 
-const variableName = z.string().regex(/^MESH_OIDC_[A-Z0-9_]{1,64}$/, 'must begin with MESH_OIDC_');
+export const variableName = z.string().regex(/^MESH_OIDC_[A-Z0-9_]{1,64}$/, 'must begin with MESH_OIDC_');
+
+export const secretText = z
+  .string()
+  .min(1)
+  .transform((text) => new Secret(text));
 
 const issuer = z
   .strictObject({
@@ -36,11 +41,7 @@ const issuer = z
     title: lineOfText(TEXT_LIMITS.name).min(1).optional(),
     issuer: z.string().refine(isIssuer, 'must be an https address without a query, or an http one of the loopback'),
     clientId: lineOfText(TEXT_LIMITS.hostname).min(1),
-    clientSecret: z
-      .string()
-      .min(1)
-      .transform((text) => new Secret(text))
-      .optional(),
+    clientSecret: secretText.optional(),
     clientSecretFile: z.string().min(1).optional(),
     clientSecretVariable: variableName.optional(),
     scopes: z
@@ -119,7 +120,7 @@ export function directoriesOf(issuers: readonly ConfiguredIssuer[]): readonly Di
   });
 }
 
-type Variables = Readonly<Record<string, string | undefined>>;
+export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Returns the issuers with secrets of files and variables read. Problems are told by the key that names them. */
 export function withClientSecrets(
@@ -134,11 +135,7 @@ export function withClientSecrets(
     const read = (place: SecretPlace, keys: string) => secretAt(place, `${where}.${keys}`, variables, problems);
     const clientSecret = read({ file: clientSecretFile, variable: clientSecretVariable }, 'clientSecret');
     const token = scim && read({ file: scim.tokenFile, variable: scim.tokenVariable }, 'scim.token');
-    if (token && (token.reveal().length < MIN_TOKEN || token.reveal().includes(' '))) {
-      problems.push(
-        `${where}.scim: the token needs ${MIN_TOKEN} characters and no space, such as those of openssl rand -hex 32`,
-      );
-    }
+    if (token && isGuessable(token)) problems.push(`${where}.scim: the token ${UNGUESSABLE}`);
     // A token tells which directory a request is about.
     if (token && tokens.size === tokens.add(token.reveal()).size) {
       problems.push(`${where}.scim: the token is that of another issuer too: make one for each`);
@@ -152,7 +149,14 @@ interface SecretPlace {
   readonly variable: string | undefined;
 }
 
-function secretAt(
+export const UNGUESSABLE = `needs ${MIN_TOKEN} characters and no space, such as those of openssl rand -hex 32`;
+
+export function isGuessable(secret: Secret): boolean {
+  return secret.reveal().length < MIN_TOKEN || secret.reveal().includes(' ');
+}
+
+/** Returns a secret that a file or a variable has. Problems are told by the key that names it. */
+export function secretAt(
   { file, variable }: SecretPlace,
   keys: string,
   variables: Variables,

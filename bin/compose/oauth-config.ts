@@ -1,13 +1,27 @@
 import { z } from 'zod';
 import { parseDuration } from '../../core/base/duration.ts';
 import { ROLE_SCOPES, type Scope, WORKSPACE_ROLES, type WorkspaceRole } from '../../core/base/scope.ts';
+import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { rootAgentFields } from '../../core/identity/agent-request.ts';
 import { MAX_AGENT_TTL_MS, MIN_TTL_MS } from '../../core/identity/delegation.ts';
 import type { AuthorizationServer } from '../../core/model/authorization-server.ts';
-import { DEFAULT_OAUTH_SCOPES, OAUTH_SCOPES } from '../../core/model/oauth.ts';
+import { DEFAULT_OAUTH_SCOPES, OAUTH_SCOPES, ownIssuer } from '../../core/model/oauth.ts';
 import { isAllowEntry } from '../../core/webhooks/target.ts';
+import type { AssertionClient } from '../../rest/oauth/assertion-grant.ts';
 import { REGISTRATIONS } from '../../rest/oauth/client-ids.ts';
-import { type ConfiguredIssuer, claimFields, MAX_GRANTS } from './issuer-config.ts';
+import {
+  type ConfiguredIssuer,
+  claimFields,
+  isGuessable,
+  MAX_GRANTS,
+  secretAt,
+  secretText,
+  UNGUESSABLE,
+  type Variables,
+  variableName,
+} from './issuer-config.ts';
+
+const MAX_ASSERTION_CLIENTS = 100;
 
 export const allowEntry = z
   .string()
@@ -35,6 +49,19 @@ const grant = z.strictObject({
   reach: z.any().pipe(rootAgentFields.reach).prefault([]),
 });
 
+const assertionClient = z
+  .strictObject({
+    id: lineOfText(TEXT_LIMITS.hostname).min(1),
+    secret: secretText.optional(),
+    secretFile: z.string().min(1).optional(),
+    secretVariable: variableName.optional(),
+  })
+  .refine(
+    ({ secret, secretFile, secretVariable }) =>
+      [secret, secretFile, secretVariable].filter((one) => one !== undefined).length === 1,
+    'must have one of secret, secretFile and secretVariable',
+  );
+
 /** OAuth clients that people let in, by who may register them, or by another authorization server (docs/oauth.md). */
 export const oauthSchema = z
   .strictObject({
@@ -45,6 +72,16 @@ export const oauthSchema = z
     issuer: z.string().min(1).optional(),
     /** Agents that claims of its tokens give. */
     grants: z.array(grant).max(MAX_GRANTS).default([]),
+    /** Clients that bring identity assertions of the issuer for access tokens of this installation. */
+    identityAssertions: z
+      .strictObject({
+        clients: z
+          .array(assertionClient)
+          .min(1)
+          .max(MAX_ASSERTION_CLIENTS)
+          .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, 'must have an id each'),
+      })
+      .optional(),
   })
   .refine(({ issuer, grants }) => issuer === undefined || grants.length > 0, {
     path: ['grants'],
@@ -53,21 +90,30 @@ export const oauthSchema = z
   .refine(({ issuer, grants }) => issuer !== undefined || grants.length === 0, {
     path: ['grants'],
     error: 'needs app.oauth.issuer, whose claims they are about',
+  })
+  .refine(({ issuer, identityAssertions }) => issuer !== undefined || identityAssertions === undefined, {
+    path: ['identityAssertions'],
+    error: 'needs app.oauth.issuer, whose assertions they bring',
   });
 
+export type ConfiguredOAuth = z.output<typeof oauthSchema>;
+
 interface AppSettings {
-  readonly oauth: z.output<typeof oauthSchema>;
+  readonly oauth: ConfiguredOAuth;
   readonly oidc: readonly Pick<ConfiguredIssuer, 'issuer'>[];
   readonly publicUrls: readonly string[];
 }
 
 /** Returns what an authorization server elsewhere lacks in the rest of the configuration. */
-export function missingForIssuer({ oauth: { issuer }, oidc, publicUrls }: AppSettings): string | undefined {
+export function missingForIssuer({ oauth, oidc, publicUrls }: AppSettings): string | undefined {
+  const { issuer, identityAssertions } = oauth;
   if (issuer === undefined) return undefined;
   if (!oidc.some((one) => one.issuer === issuer)) {
     return 'must be one of the issuers in app.oidc, word for word: whose token it is, is known by who signed in there';
   }
-  return publicUrls.length > 0 ? undefined : 'needs app.publicUrls: its tokens are for one of those, with /mcp';
+  if (publicUrls.length === 0) return 'needs app.publicUrls: its tokens are for one of those, with /mcp';
+  const isSame = identityAssertions !== undefined && ownIssuer({ publicUrls }) === issuer;
+  return isSame ? 'must not be the first of app.publicUrls, which issues tokens for identityAssertions' : undefined;
 }
 
 /** Returns the other authorization server; undefined where the own one lets clients in. */
@@ -75,8 +121,33 @@ export function authorizationServerOf({
   issuer,
   grants,
   allow,
-}: AppSettings['oauth']): AuthorizationServer | undefined {
-  return issuer === undefined ? undefined : { issuer, grants, allow };
+  identityAssertions,
+}: ConfiguredOAuth): AuthorizationServer | undefined {
+  if (issuer === undefined) return undefined;
+  return { issuer, grants, allow, takesAssertions: identityAssertions !== undefined };
+}
+
+/** Returns the settings with secrets of files and variables read. Problems are told by the key that names them. */
+export function withAssertionSecrets(
+  oauth: ConfiguredOAuth,
+  variables: Variables,
+  problems: string[],
+): ConfiguredOAuth {
+  const { identityAssertions, ...rest } = oauth;
+  if (!identityAssertions) return oauth;
+  const clients = identityAssertions.clients.map((client, index) => {
+    const where = `config.yaml app.oauth.identityAssertions.clients.${index}`;
+    const place = { file: client.secretFile, variable: client.secretVariable };
+    const secret = client.secret ?? secretAt(place, `${where}.secret`, variables, problems);
+    if (secret && isGuessable(secret)) problems.push(`${where}: the secret ${UNGUESSABLE}`);
+    return { ...client, secret };
+  });
+  return { ...rest, identityAssertions: { clients } };
+}
+
+/** Returns the clients that may bring identity assertions; undefined where nobody may. */
+export function assertionClientsOf({ identityAssertions }: ConfiguredOAuth): readonly AssertionClient[] | undefined {
+  return identityAssertions?.clients.flatMap(({ id, secret }) => (secret ? [{ id, secret }] : []));
 }
 
 function isAgentTtl(text: string): boolean {

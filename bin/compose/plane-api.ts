@@ -15,6 +15,7 @@ import { isAnyAddress } from './configured-addresses.ts';
 import { buildDashboard } from './dashboard.ts';
 import { buildHostUsers } from './host-users.ts';
 import { directoriesOf } from './issuer-config.ts';
+import { assertionClientsOf } from './oauth-config.ts';
 import { ownNames } from './own-names.ts';
 import type { Parts } from './parts.ts';
 import { readinessMetrics, toolCalls } from './plane-metrics.ts';
@@ -69,6 +70,7 @@ export async function startApi(parts: Parts, needs: ApiNeeds) {
       log,
       registration: settings.oauth.registration,
       fetchDocument: buildFetchDocument({ allow: settings.oauth.allow }),
+      assertionClients: assertionClientsOf(settings.oauth),
     }),
     scim: scimOnDemand({ services: gate.services, log, directories: directoriesOf(settings.oidc) }),
     dashboard: buildDashboard(),

@@ -43,7 +43,10 @@ export function sharedSettings(
     MESH_LLM_BASE_URL: env.MESH_LLM_BASE_URL,
     MESH_LLM_MODEL: env.MESH_LLM_MODEL,
     MESH_WEBHOOK_ALLOW: env.MESH_WEBHOOK_ALLOW ?? app.webhooks.allow,
-    'app.oauth': app.oauth,
+    'app.oauth': {
+      ...app.oauth,
+      identityAssertions: app.oauth.identityAssertions?.clients.map(({ id, secret }) => [id, secret?.reveal()]),
+    },
     'app.oidc': app.oidc.map(({ clientSecret, scim, ...rest }) => ({
       ...rest,
       clientSecret: clientSecret?.reveal(),

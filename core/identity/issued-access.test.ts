@@ -122,6 +122,22 @@ test('who signs out everywhere ends the tokens that were issued until then', asy
   expect(await kit.comeWith()).toMatchObject({ id: caller.id });
 });
 
+test('who signs out everywhere ends the tokens of assertions that were issued until then, whenever they are brought', async () => {
+  const kit = await buildIssuedKit([agentGrant('operators')], { takesAssertions: true });
+  const { assertions } = kit.services.accessTokens ?? {};
+  const bring = async (issuedAt: number) => {
+    const facts = { subject: 'ada', clientId: 'planner', resource: RESOURCE, claims: { groups: ['operators'] } };
+    return kit.authenticate((await assertions?.issue({ ...facts, issuedAt })) ?? '');
+  };
+  const session = (await kit.signIn(identity('ada@example.com', ['admins'], 'ada'))).token;
+  const before = kit.clock.time;
+  kit.clock.time += 1_000;
+  await kit.call('log_out_everywhere', {}, { bearer: session });
+  kit.clock.time += 1_000;
+  await expect(bring(before)).rejects.toThrow('signed out everywhere');
+  expect(await bring(kit.clock.time)).toMatchObject({ kind: 'agent', name: 'planner-ada-example.com' });
+});
+
 test('a revoked agent shuts its client out until its person signs in at the issuer anew', async () => {
   const kit = await buildIssuedKit();
   const bearer = await kit.tokenOf();

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Scope } from '../base/scope.ts';
+import { hasClaim } from './issuers.ts';
 import type { EgressRule } from './policy.ts';
 import type { PolicyPreset } from './resources.ts';
 
@@ -10,6 +11,8 @@ export interface AuthorizationServer {
   readonly grants: readonly AgentGrant[];
   /** Hosts, addresses and CIDRs that are not on the internet and its keys are fetched from all the same. */
   readonly allow: readonly string[];
+  /** True where clients bring its identity assertions to this control plane, which issues the access tokens for them. */
+  readonly takesAssertions: boolean;
 }
 
 /** Gives those whose claim is, or contains, a value an agent for each of their clients. */
@@ -43,11 +46,31 @@ export interface IssuedAccess {
 }
 
 export interface AccessTokenVerifier {
-  /** Returns true if a token says that it is of the issuer. Nothing of it is verified. */
+  /** Returns true if a token says that it is of the issuer, or of this installation. Nothing of it is verified. */
   isOf(token: string): boolean;
   /** @throws MeshError `unauthenticated` that says why the token does not count, `unavailable` where the issuer does not answer */
   verify(token: string): Promise<IssuedAccess>;
+  /** Present where identity assertions are taken. */
+  readonly assertions?: AssertionExchange | undefined;
 }
+
+/** An identity assertion (ID-JAG) whose signature, kind, issuer, audience and times were verified. */
+export interface IdentityAssertion extends Omit<IssuedAccess, 'resource'> {
+  /** The issuer gives each assertion its own. */
+  readonly id: string;
+  /** Addresses of this control plane that it is for; all of them where it names no resource. */
+  readonly resources: readonly string[];
+}
+
+export interface AssertionExchange {
+  /** @throws MeshError as {@link AccessTokenVerifier.verify} */
+  verify(assertion: string): Promise<IdentityAssertion>;
+  /** Returns an access token that says these facts, and lasts for {@link OWN_ACCESS_S}. */
+  issue(access: Omit<IssuedAccess, 'expiresAt'>): Promise<string>;
+}
+
+/** Life of an access token that was issued for an assertion, in seconds: its client brings another assertion then. */
+export const OWN_ACCESS_S = 3_600;
 
 /** Claims that are lists of words in one text (RFC 9068, 2.2.3; the other name is Microsoft's). */
 const WORDS: ReadonlySet<string> = new Set(['scope', 'scp']);
@@ -59,6 +82,26 @@ export function claimsWithScopes(claims: Readonly<Record<string, unknown>>): Rea
     return typeof value === 'string' ? [[name, value.split(' ')] as const] : [];
   });
   return { ...claims, ...Object.fromEntries(lists) };
+}
+
+/** Returns the claims with no other scopes than those that were asked for. */
+export function narrowedClaims(claims: IssuedAccess['claims'], asked: ReadonlySet<string>): IssuedAccess['claims'] {
+  const narrowed = Object.entries(claims).map(([name, value]) => [
+    name,
+    WORDS.has(name) && Array.isArray(value) ? value.filter((scope) => asked.has(scope)) : value,
+  ]);
+  return Object.fromEntries(narrowed);
+}
+
+/** Returns the claims that a grant fits, with the values that grants name: nothing else of them decides. */
+export function claimsOfGrants(
+  { grants }: Pick<AuthorizationServer, 'grants'>,
+  claims: IssuedAccess['claims'],
+): Readonly<Record<string, readonly string[]>> {
+  const fitting = grants.filter((grant) => hasClaim(claims, grant));
+  const names = new Set(fitting.map(({ claim }) => claim));
+  const valuesOf = (name: string) => fitting.flatMap(({ claim, value }) => (claim === name ? [value] : []));
+  return Object.fromEntries([...names].map((name) => [name, [...new Set(valuesOf(name))]]));
 }
 
 /** Returns the scopes that clients ask the issuer for, as far as grants go by them. */

@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { isLoopback } from '../base/loopback.ts';
 import { NEVER_DELEGATED, PERSON_ONLY_SCOPES, SCOPES, type Scope } from '../base/scope.ts';
+import { Secret } from '../base/secret.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
 
 /** Scopes that an OAuth client can ask for: none by which anything is approved, nor any that an agent cannot pass on. */
@@ -56,6 +57,16 @@ export interface OAuthArtifact {
 
 export type OAuthArtifactKind = 'code' | 'refresh' | 'access';
 
+/** Returns a secret of the installation for one purpose, the same on all control planes. */
+export function oauthSecret(
+  { controlPrivateKey }: { readonly controlPrivateKey: Secret },
+  purpose: 'access' | 'client' | 'cookie' | 'key',
+): Secret {
+  return new Secret(
+    createHmac('sha256', controlPrivateKey.reveal()).update(`mesh/oauth/${purpose}/v1`).digest('base64url'),
+  );
+}
+
 /** The `unique` value of the record of a grant. */
 export function grantKey(id: string): string {
   return `oauth:${id}`;
@@ -81,12 +92,17 @@ export interface OAuthAddresses {
 
 interface PublicAddresses {
   readonly publicUrls?: readonly string[] | undefined;
-  readonly authorizationServer?: Pick<AuthorizationServer, 'issuer'> | undefined;
+  readonly authorizationServer?: Pick<AuthorizationServer, 'issuer' | 'takesAssertions'> | undefined;
 }
 
 /** Returns the MCP endpoint under each of `app.publicUrls`. */
 export function publicResources({ publicUrls = [] }: PublicAddresses): readonly string[] {
   return publicUrls.map((url) => `${new URL(url).origin}${MCP_PATH}`);
+}
+
+/** Returns the identifier of the own authorization server; undefined without a public address. */
+export function ownIssuer({ publicUrls: [first] = [] }: PublicAddresses): string | undefined {
+  return first === undefined ? undefined : new URL(first).origin;
 }
 
 /**
@@ -100,15 +116,17 @@ export function publicResources({ publicUrls = [] }: PublicAddresses): readonly 
 export function oauthAddresses(
   host: string | undefined,
   isSecure: boolean,
-  { publicUrls = [], authorizationServer }: PublicAddresses,
+  settings: PublicAddresses,
 ): OAuthAddresses | undefined {
+  const { publicUrls = [], authorizationServer } = settings;
   const asked = host?.toLowerCase();
   const origins = publicUrls.map((url) => new URL(url).origin);
   const listed = origins.find((one) => new URL(one).host === asked);
   const origin = listed ?? (authorizationServer ? undefined : loopbackOrigin(asked, isSecure));
   if (origin === undefined) return undefined;
+  const elsewhere = authorizationServer?.takesAssertions ? undefined : authorizationServer;
   return {
-    issuer: authorizationServer?.issuer ?? origins[0] ?? origin,
+    issuer: elsewhere?.issuer ?? ownIssuer(settings) ?? origin,
     resource: `${origin}${MCP_PATH}`,
     resourceMetadata: `${origin}${RESOURCE_METADATA_PATH}${MCP_PATH}`,
   };

@@ -9,7 +9,13 @@ import type { Cells, SharedState } from '../base/shared.ts';
 const MAX_USED = 10_000;
 
 /** Purposes, with the uses of one owner that are remembered. */
-const PURPOSES = { 'issuer-sign-in': 50, workload: 1_000, 'client-assertion': 2_000, passkey: 50 } as const;
+const PURPOSES = {
+  'issuer-sign-in': 50,
+  workload: 1_000,
+  'client-assertion': 2_000,
+  'identity-assertion': 200,
+  passkey: 50,
+} as const;
 type Purpose = keyof typeof PURPOSES;
 
 interface Use {
@@ -19,7 +25,7 @@ interface Use {
   readonly owner: string;
   /** Who may repeat it; absent where nobody may. */
   readonly by?: string;
-  /** When it was made, ms, where its maker is this installation. */
+  /** When it was made, ms; absent where that does not count. */
   readonly issuedAt?: number;
   /** Milliseconds. */
   readonly expiresAt: number;

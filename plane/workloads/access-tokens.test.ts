@@ -2,6 +2,7 @@ import { createPublicKey } from 'node:crypto';
 import { generateKeyPair, UnsecuredJWT } from 'jose';
 import { expect, test } from 'vitest';
 import type { FetchDocument } from '../../core/base/ports.ts';
+import { Secret } from '../../core/base/secret.ts';
 import { type Issued, workloadIssuer } from '../../test/kits/plane/workloads.ts';
 import { buildAccessTokenVerifier } from './access-tokens.ts';
 
@@ -19,11 +20,12 @@ async function withIssuer() {
     if (state.isAway) return 'There was no answer within 5 s.';
     return { json: url.endsWith('/keys') ? { keys: state.keys } : { issuer: ISSUER, jwks_uri: `${ISSUER}/keys` } };
   };
+  const keys = { controlPrivateKey: new Secret('a key of the installation') };
   const settings = {
     publicUrls: ['https://mesh.example.com/', 'https://mesh.example.net'],
-    authorizationServer: { issuer: ISSUER, grants: [], allow: [] },
+    authorizationServer: { issuer: ISSUER, grants: [], allow: [], takesAssertions: false },
   };
-  const verifier = buildAccessTokenVerifier({ settings, clock, fetchDocument });
+  const verifier = buildAccessTokenVerifier({ settings, keys, clock, fetchDocument });
   if (!verifier) throw new Error('There is no verifier.');
   const verify = async (claims = {}, given: Issued = {}) =>
     verifier.verify(await issuer.token({ ...CLAIMS, ...claims }, given));
@@ -137,4 +139,24 @@ test('nobody whose key is known waits for an issuer that was away and now hangs'
   clock.time += 61_000;
   expect(await verify()).toMatchObject({ subject: 'u-1' });
   expect(await verify()).toMatchObject({ subject: 'u-1' });
+});
+
+test('a token that was issued for an assertion tells what that said, for an hour, wherever the keys are the same', async () => {
+  const { clock } = await withIssuer();
+  const settings = {
+    publicUrls: ['https://mesh.example.com/', 'https://mesh.example.net'],
+    authorizationServer: { issuer: ISSUER, grants: [], allow: [], takesAssertions: true },
+  };
+  const planeWith = (key: string) =>
+    buildAccessTokenVerifier({ settings, keys: { controlPrivateKey: new Secret(key) }, clock });
+  const resource = 'https://mesh.example.net/mcp';
+  const facts = { subject: 'u-1', clientId: 'planner', resource, issuedAt: 5_000, claims: { groups: ['ops'] } };
+  const token = (await planeWith('one key')?.assertions?.issue({ ...facts, signedInAt: 4_000 })) ?? '';
+  const same = planeWith('one key');
+  expect(same?.isOf(token)).toBe(true);
+  const expiresAt = clock.time + 3_600_000;
+  expect(await same?.verify(token)).toEqual({ ...facts, signedInAt: 4_000, expiresAt });
+  await expect(planeWith('another key')?.verify(token)).rejects.toThrow('its signature is wrong');
+  clock.time = expiresAt;
+  await expect(same?.verify(token)).rejects.toThrow('it has expired');
 });

@@ -4,17 +4,19 @@ import { MeshError } from '../../core/base/errors.ts';
 import { isLoopback } from '../../core/base/loopback.ts';
 import { originOf } from '../../core/base/origin.ts';
 import type { FetchDocument, Log } from '../../core/base/ports.ts';
-import { offeredScopes } from '../../core/model/authorization-server.ts';
+import { type AuthorizationServer, offeredScopes } from '../../core/model/authorization-server.ts';
 import {
   addressesOf,
   MCP_PATH,
   OAUTH_SCOPES,
   type OAuthAddresses,
+  oauthSecret,
   RESOURCE_METADATA_PATH,
 } from '../../core/model/oauth.ts';
 import { sourceSite } from '../../core/model/source-network.ts';
 import { createRateWindows } from '../rate-windows.ts';
 import { readBody } from '../read-body.ts';
+import { type AssertionClient, type AssertionServices, answerAssertion, assertionMetadata } from './assertion-grant.ts';
 import { buildClientDocuments } from './client-documents.ts';
 import { clientIdOf, DEVICE_GRANT, type Registration, RegistrationError, readRegistration } from './client-ids.ts';
 import {
@@ -23,16 +25,17 @@ import {
   DECISION_PAGE,
   knownScopes,
   OAUTH_PATHS,
-  oauthSecret,
   type ProviderServices,
   requestIdIn,
 } from './provider.ts';
 
 export interface OAuthOptions {
-  readonly services: ProviderServices;
+  readonly services: ProviderServices & AssertionServices;
   readonly log: Log;
   readonly registration: Registration;
   readonly fetchDocument: FetchDocument;
+  /** Clients that may bring identity assertions; absent where nobody may. */
+  readonly assertionClients?: readonly AssertionClient[] | undefined;
 }
 
 /** Issuers of the loopback at once, one for each port that a client names; with public addresses there is one. */
@@ -47,7 +50,13 @@ const MAX_SOURCES = 10_000;
 const AS_METADATA = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'];
 
 /** Answers the paths of OAuth: metadata, registration, and those of the authorization server. */
-export function buildOAuth({ services, log, registration, fetchDocument }: OAuthOptions): RequestHandler {
+export function buildOAuth({
+  services,
+  log,
+  registration,
+  fetchDocument,
+  assertionClients,
+}: OAuthOptions): RequestHandler {
   const { settings, keys } = services;
   const clientKey = oauthSecret(keys, 'client');
   const issuers = new Map<string, Provider>();
@@ -109,6 +118,26 @@ export function buildOAuth({ services, log, registration, fetchDocument }: OAuth
     }
   }
 
+  /** What is left of the paths where another authorization server lets clients in. @throws MeshError */
+  async function serveAssertions(
+    request: Request,
+    response: Response,
+    server: AuthorizationServer,
+    { issuer }: OAuthAddresses,
+  ): Promise<void> {
+    const { path, method } = request;
+    if (!assertionClients || (path !== AS_METADATA[0] && path !== OAUTH_PATHS.token)) throw issuedElsewhere(server);
+    response.setHeader('Cache-Control', 'no-store');
+    if (path === OAUTH_PATHS.token) {
+      if (method !== 'POST') throw onlyAnswers(path, 'POST');
+      limit(request);
+      return answerAssertion(request, response, { services, server, clients: assertionClients });
+    }
+    if (answersPreflight(request, response)) return;
+    if (method !== 'GET') throw onlyAnswers(path, 'GET');
+    response.json(assertionMetadata(issuer, server));
+  }
+
   return async (request, response, next) => {
     const { path } = request;
     const addresses = addressesOf(request, settings);
@@ -117,7 +146,9 @@ export function buildOAuth({ services, log, registration, fetchDocument }: OAuth
       const scopes = settings.authorizationServer ? offeredScopes(settings.authorizationServer) : OAUTH_SCOPES;
       return sendResourceMetadata(request, response, addresses, scopes);
     }
-    if (settings.authorizationServer && isServed(path)) throw issuedElsewhere(addresses);
+    if (settings.authorizationServer && isServed(path)) {
+      return serveAssertions(request, response, settings.authorizationServer, addresses);
+    }
     response.setHeader('Cache-Control', 'no-store');
     if (path === OAUTH_PATHS.registration) {
       if (answersPreflight(request, response)) return;
@@ -204,7 +235,7 @@ function onlyAnswers(path: string, method: string): MeshError {
   return new MeshError('method_not_allowed', `${path} answers ${method} only.`, { allow: [method] });
 }
 
-function issuedElsewhere({ issuer }: OAuthAddresses): MeshError {
+function issuedElsewhere({ issuer }: AuthorizationServer): MeshError {
   return new MeshError('not_found', `Clients are let in by ${issuer} here, and not by this control plane: ask there.`);
 }
 

@@ -1,12 +1,11 @@
-import { createHash, createHmac, createPrivateKey, type JsonWebKey } from 'node:crypto';
+import { createHash, createPrivateKey, type JsonWebKey } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errors, interactionPolicy, Provider } from 'oidc-provider';
 import { isLoopback } from '../../core/base/loopback.ts';
 import { plainAddress } from '../../core/base/origin.ts';
 import type { Log } from '../../core/base/ports.ts';
-import { Secret } from '../../core/base/secret.ts';
 import { newArtifact } from '../../core/identity/oauth-grants.ts';
-import { DEFAULT_OAUTH_SCOPES, isOwnResource, MCP_PATH, OAUTH_SCOPES } from '../../core/model/oauth.ts';
+import { DEFAULT_OAUTH_SCOPES, isOwnResource, MCP_PATH, OAUTH_SCOPES, oauthSecret } from '../../core/model/oauth.ts';
 import { newToken } from '../../core/model/token.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { buildAdapters, type OAuthServices } from './adapter.ts';
@@ -49,13 +48,6 @@ const REQUEST_S = 600;
 const REFRESH_S = 90 * 86_400;
 /** DER prefix of an Ed25519 private key (RFC 8410); the 32 bytes of its seed follow. */
 const ED25519_PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
-
-/** Returns a secret of the installation for one purpose, the same on all control planes. */
-export function oauthSecret({ controlPrivateKey }: Services['keys'], purpose: 'client' | 'cookie' | 'key'): Secret {
-  return new Secret(
-    createHmac('sha256', controlPrivateKey.reveal()).update(`mesh/oauth/${purpose}/v1`).digest('base64url'),
-  );
-}
 
 /**
  * Builds the authorization server of one issuer: code with PKCE alone, clients without secrets, and no login of its own. A

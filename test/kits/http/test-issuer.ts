@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { type CryptoKey, exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -32,6 +32,10 @@ export interface IssuerKeys {
 }
 
 export const CLIENT = { clientId: 'mesh', clientSecret: 'a secret of the client' };
+
+/** A client as assertions of the test issuer name it, whatever it is called there. */
+export const ASSISTANT = 'assistant';
+const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 
 /** An issuer on the loopback that signs everybody in as who a test says, and can misbehave. */
 export async function startTestIssuer() {
@@ -74,6 +78,8 @@ export async function startTestIssuer() {
       token_endpoint: `${url}/token`,
       jwks_uri: `${url}/jwks`,
       end_session_endpoint: `${url}/end`,
+      response_types_supported: ['code'],
+      subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: ['RS256'],
       authorization_response_iss_parameter_supported: true,
     };
@@ -81,6 +87,7 @@ export async function startTestIssuer() {
 
   async function tokens(request: IncomingMessage): Promise<[number, Json]> {
     const form = new URLSearchParams(await text(request));
+    if (form.get('grant_type') === TOKEN_EXCHANGE) return [200, await exchanged(form)];
     const basic = Buffer.from(`${CLIENT.clientId}:${encodeURIComponent(CLIENT.clientSecret).replaceAll('%20', '+')}`);
     if (request.headers.authorization !== `Basic ${basic.toString('base64')}`)
       return [401, { error: 'invalid_client' }];
@@ -96,6 +103,28 @@ export async function startTestIssuer() {
       return [400, { error: 'invalid_grant', error_description: 'The code is unknown.' }];
     }
     return [200, await answerFor({ ...code.claims, nonce: code.nonce })];
+  }
+
+  /** Exchanges the ID token of a client for an identity assertion (draft-ietf-oauth-identity-assertion-authz-grant, 4.3). */
+  async function exchanged(form: URLSearchParams): Promise<Json> {
+    const asked = (name: string) => form.get(name) ?? undefined;
+    const { payload } = await jwtVerify(form.get('subject_token') ?? '', keys.publicKey, {
+      issuer: url,
+      audience: form.get('client_id') ?? '',
+    });
+    const assertion = await identityAssertion({
+      ...{ sub: payload.sub, auth_time: payload['auth_time'], client_id: ASSISTANT },
+      ...{ aud: asked('audience'), resource: asked('resource'), scope: asked('scope') },
+    });
+    return { issued_token_type: form.get('requested_token_type'), access_token: assertion, token_type: 'N_A' };
+  }
+
+  function identityAssertion(claims: Json, header: Json = {}, lasts = '5m'): Promise<string> {
+    return new SignJWT({ iss: url, jti: randomBytes(8).toString('hex'), ...claims })
+      .setProtectedHeader({ alg: 'RS256', kid: keys.kid, typ: 'oauth-id-jag+jwt', ...header })
+      .setIssuedAt()
+      .setExpirationTime(lasts)
+      .sign(keys.privateKey);
   }
 
   async function answerFor(own: Json): Promise<Json> {
@@ -140,6 +169,11 @@ export async function startTestIssuer() {
         .setIssuedAt()
         .setExpirationTime('5m')
         .sign(keys.privateKey),
+
+    /** Issues an ID token for a client of its own. */
+    idToken: (claims: Json) => signed({ iss: url, ...claims }, keys),
+
+    identityAssertion,
 
     /** Signs with new keys from now on. */
     async rotateKeys(): Promise<void> {

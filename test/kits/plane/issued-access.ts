@@ -19,12 +19,16 @@ export function agentGrant(value: string, over: Partial<AgentGrant> = {}): Agent
   };
 }
 
+interface IssuedKitOptions extends Pick<IdentityKitOptions, 'issuers' | 'publicUrls'> {
+  readonly takesAssertions?: boolean;
+}
+
 /** The issuer kit where clients are let in by Example Corp too, whose access tokens a test has issued; ada has signed in. */
 export async function buildIssuedKit(
   grants: readonly AgentGrant[] = [agentGrant('operators')],
-  options: Pick<IdentityKitOptions, 'issuers' | 'publicUrls'> = {},
+  { takesAssertions = false, ...options }: IssuedKitOptions = {},
 ) {
-  const authorizationServer: AuthorizationServer = { issuer: CORP.issuer, grants, allow: [] };
+  const authorizationServer: AuthorizationServer = { issuer: CORP.issuer, grants, allow: [], takesAssertions };
   const clock = { time: START };
   const issuer = await workloadIssuer(CORP.issuer, { now: () => clock.time, audience: RESOURCE });
   const keys = await issuer.keys();

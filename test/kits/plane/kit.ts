@@ -107,7 +107,7 @@ export async function buildKit(options: KitOptions = {}) {
     issuers: issuerClient,
     accessTokens:
       fetchDocument &&
-      buildAccessTokenVerifier({ settings: { publicUrls, authorizationServer }, clock, fetchDocument }),
+      buildAccessTokenVerifier({ settings: { publicUrls, authorizationServer }, keys, clock, fetchDocument }),
     settings: {
       issuers,
       authorizationServer,

@@ -96,7 +96,8 @@ app:
   stun: []               # STUN servers given to nodes beside MESH_STUN_URL, <host>:<port>
   webhooks: { allow: [] }    # hosts, addresses and CIDRs that are not on the internet and webhooks may be sent to, see webhooks.md
   oauth: { registration: anyone, allow: [] }    # who may register OAuth clients, and what is not on the internet and may describe them, see oauth.md
-                         # or { issuer: https://id.example.com, grants: [] }: another authorization server, and what its claims give
+                         # or { issuer: https://id.example.com, grants: [] }: another authorization server, and what its claims give;
+                         # with identityAssertions: { clients: [] } clients bring assertions of it here
   metrics: open          # who may read /metrics: open, local (this machine), off, or { token: <bearer token> }
   signIn:                # how people sign in, see accounts-and-tokens.md#rules-for-signing-in; read at start
     secondFactor: optional    # administrators: who administers the installation or a workspace must have one

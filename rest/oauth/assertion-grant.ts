@@ -178,5 +178,6 @@ async function requireFirstUse(
     issuedAt: issuedAt + 999,
     expiresAt,
   });
-  if (!isFirst) throw new TokenError('invalid_grant', 'This assertion was used before: bring another one.');
+  if (!isFirst)
+    throw new TokenError('invalid_grant', 'This assertion was used before, or may have been: bring another one.');
 }

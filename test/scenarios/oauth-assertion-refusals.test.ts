@@ -38,6 +38,12 @@ describe('a control plane to which clients bring identity assertions', () => {
     ['that has ended', () => plane.assertionOf({}, {}, '-2m'), 'it has expired'],
     ['that ends late', () => plane.assertionOf({}, {}, '32m'), 'it ends more than 30 minutes from now'],
     ['of later', () => plane.assertionOf({ nbf: inSeconds(120) }), 'nbf is missing, or not yet valid'],
+    [
+      'issued before this control plane began to remember',
+      () => plane.assertionOf({ iat: inSeconds(-600) }),
+      'or may have been',
+    ],
+    ['issued in the future', () => plane.assertionOf({ iat: inSeconds(120) }), 'it was issued in the future'],
     ['without an id', () => plane.assertionOf({ jti: undefined }), 'its claim jti is missing'],
     [
       'with an id without end',
@@ -78,7 +84,7 @@ describe('a control plane to which clients bring identity assertions', () => {
 
   const form = async (more: Record<string, string> = {}) => assertionForm(await plane.assertionOf(), more);
 
-  test.each<[what: string, answer: () => ReturnType<typeof send>, status: number, error: string]>([
+  test.each<[what: string, answer: () => ReturnType<AssertionPlane['send']>, status: number, error: string]>([
     [
       'a wrong secret',
       async () => plane.send(await form(), basic(ASSISTANT, `${ASSISTANT_SECRET}x`)),

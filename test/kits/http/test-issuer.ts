@@ -120,9 +120,10 @@ export async function startTestIssuer() {
   }
 
   function identityAssertion(claims: Json, header: Json = {}, lasts = '5m'): Promise<string> {
+    const { iat } = claims;
     return new SignJWT({ iss: url, jti: randomBytes(8).toString('hex'), ...claims })
       .setProtectedHeader({ alg: 'RS256', kid: keys.kid, typ: 'oauth-id-jag+jwt', ...header })
-      .setIssuedAt()
+      .setIssuedAt(typeof iat === 'number' ? iat : undefined)
       .setExpirationTime(lasts)
       .sign(keys.privateKey);
   }

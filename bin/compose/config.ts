@@ -390,26 +390,19 @@ export function loadConfig(variables: Variables, configDir: string, others: read
   return { env: { ...env.data, ...elsewhere }, ...settings, configDir, unknownVariables, notices };
 }
 
-/** Where secrets of clients are: those of this installation at issuers, and those that bring assertions of one. */
+/** Secrets of clients, each with the file and the variable that has it instead of this file. */
 function clientSecretsOf({ app: { oidc, oauth } }: ConfigFile) {
+  const bringing = oauth.identityAssertions?.clients ?? [];
   return [
-    ...oidc.map((one) => ({
-      secret: one.clientSecret,
-      file: one.clientSecretFile,
-      variable: one.clientSecretVariable,
-    })),
-    ...(oauth.identityAssertions?.clients ?? []).map((one) => ({
-      secret: one.secret,
-      file: one.secretFile,
-      variable: one.secretVariable,
-    })),
+    ...oidc.map((one) => [one.clientSecret, one.clientSecretFile, one.clientSecretVariable] as const),
+    ...bringing.map((one) => [one.secret, one.secretFile, one.secretVariable] as const),
   ];
 }
 
 function readsSecretFrom(settings: ConfigFile | undefined, name: string): boolean {
   if (!settings) return false;
   return (
-    clientSecretsOf(settings).some(({ variable }) => variable === name) ||
+    clientSecretsOf(settings).some(([, , variable]) => variable === name) ||
     settings.app.oidc.some(({ scim }) => scim?.tokenVariable === name)
   );
 }
@@ -417,7 +410,7 @@ function readsSecretFrom(settings: ConfigFile | undefined, name: string): boolea
 /** True where the file itself has a secret, and not only names where it is. */
 function holdsSecret(settings: ConfigFile): boolean {
   const { app } = settings;
-  const isHere = clientSecretsOf(settings).some(({ secret, file, variable }) => secret && !file && !variable);
+  const isHere = clientSecretsOf(settings).some(([secret, file, variable]) => secret && !file && !variable);
   return app.initAdmins.length > 0 || typeof app.metrics === 'object' || isHere;
 }
 

@@ -15,10 +15,12 @@ const payload = z.object({
   aud: z.string(),
   client_id: z.string(),
   exp: z.number(),
-  /** Milliseconds. */
-  asserted_at: z.number(),
-  signed_in_at: z.number().optional(),
-  asserted: z.record(z.string(), z.unknown()),
+  asserted: z.object({
+    /** Milliseconds. */
+    issuedAt: z.number(),
+    signedInAt: z.number().optional(),
+    claims: z.record(z.string(), z.unknown()),
+  }),
 });
 
 export interface OwnAccessTokens {
@@ -34,9 +36,9 @@ export function buildOwnAccessTokens(issuer: string, secret: Secret, clock: Cloc
   return {
     issuer,
 
-    issue({ subject, clientId, resource, issuedAt, signedInAt, claims }) {
+    issue({ subject, clientId, resource, ...asserted }) {
       const now = Math.floor(clock.now() / 1_000);
-      return new SignJWT({ client_id: clientId, asserted_at: issuedAt, signed_in_at: signedInAt, asserted: claims })
+      return new SignJWT({ client_id: clientId, asserted })
         .setProtectedHeader({ alg: ALGORITHM, typ: TYPE })
         .setIssuer(issuer)
         .setSubject(subject)
@@ -50,11 +52,8 @@ export function buildOwnAccessTokens(issuer: string, secret: Secret, clock: Cloc
     async verify(token, audiences) {
       const expected = { issuer, audience: [...audiences], algorithms: [ALGORITHM], typ: TYPE };
       const verified = await jwtVerify(token, key, { ...expected, currentDate: new Date(clock.now()) });
-      const { sub, aud, client_id, exp, asserted_at, signed_in_at, asserted } = payload.parse(verified.payload);
-      return {
-        ...{ subject: sub, clientId: client_id, resource: aud, expiresAt: exp * 1_000 },
-        ...{ issuedAt: asserted_at, signedInAt: signed_in_at, claims: asserted },
-      };
+      const { sub, aud, client_id, exp, asserted } = payload.parse(verified.payload);
+      return { subject: sub, clientId: client_id, resource: aud, expiresAt: exp * 1_000, ...asserted };
     },
   };
 }

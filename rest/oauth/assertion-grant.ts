@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import { MeshError } from '../../core/base/errors.ts';
 import { equalSecrets, type Secret } from '../../core/base/secret.ts';
 import {
+  type AssertionExchange,
   type AuthorizationServer,
   claimsOfGrants,
   type IdentityAssertion,
@@ -19,10 +20,8 @@ export interface AssertionClient {
   readonly secret: Secret;
 }
 
-export type AssertionServices = Pick<Services, 'accessTokens' | 'usedOnce'>;
-
-interface AssertionGrant {
-  readonly services: AssertionServices;
+interface AssertionGrant extends Pick<Services, 'usedOnce'> {
+  readonly assertions: AssertionExchange;
   readonly server: AuthorizationServer;
   readonly clients: readonly AssertionClient[];
 }
@@ -117,36 +116,41 @@ function basicCredentials(authorization: string): readonly string[] {
   return [sent, new URLSearchParams(`sent=${sent.replaceAll('&', '%26')}`).get('sent') ?? ''];
 }
 
-/** @throws TokenError */
-async function exchanged(form: Form, client: AssertionClient, { services, server }: AssertionGrant): Promise<object> {
-  const assertion = await assertionIn(form, services);
-  if (assertion.clientId !== client.id) {
+/** @throws TokenError, MeshError `rate_limited` */
+async function exchanged(form: Form, client: AssertionClient, grant: AssertionGrant): Promise<object> {
+  const { assertions, server, usedOnce } = grant;
+  const { id, resources, claims: asserted, expiresAt, ...facts } = await assertionIn(form, assertions);
+  if (facts.clientId !== client.id) {
     throw new TokenError('invalid_grant', 'This assertion is for another client: its client_id says which.');
   }
-  const resource = form.get('resource') ?? assertion.resources[0] ?? '';
-  if (!assertion.resources.includes(resource)) {
-    throw new TokenError('invalid_target', `This assertion is for ${assertion.resources.join(' or ')}.`);
+  const resource = form.get('resource') ?? resources[0] ?? '';
+  if (!resources.includes(resource)) {
+    throw new TokenError('invalid_target', `This assertion is for ${resources.join(' or ')}.`);
   }
-  const { claims, scope } = scopedClaims(assertion, form.get('scope'));
-  await requireFirstUse(assertion, services, server);
-  const { subject, clientId, issuedAt, signedInAt } = assertion;
-  const facts = { subject, clientId, resource, issuedAt, signedInAt, claims: claimsOfGrants(server, claims) };
+  const { claims, scope } = scopedClaims(asserted, form.get('scope'));
+  const isFirst = await usedOnce.use({
+    ...{ purpose: 'identity-assertion', what: JSON.stringify([server.issuer, id]), owner: facts.subject, expiresAt },
+    // To its last millisecond: assertions tell whole seconds.
+    issuedAt: facts.issuedAt + 999,
+  });
+  if (!isFirst) {
+    throw new TokenError('invalid_grant', 'This assertion was used before, or may have been: bring another one.');
+  }
   return {
-    access_token: await services.accessTokens?.assertions?.issue(facts),
+    access_token: await assertions.issue({ ...facts, resource, claims: claimsOfGrants(server, claims) }),
     ...{ token_type: 'Bearer', expires_in: OWN_ACCESS_S },
     ...(scope !== '' && { scope }),
   };
 }
 
 /** @throws TokenError, MeshError `unavailable` where the issuer does not answer */
-async function assertionIn(form: Form, { accessTokens }: AssertionServices): Promise<IdentityAssertion> {
+async function assertionIn(form: Form, assertions: AssertionExchange): Promise<IdentityAssertion> {
   const [grantType, assertion] = [form.get('grant_type'), form.get('assertion')];
   if (grantType === undefined) throw new TokenError('invalid_request', 'grant_type is missing.');
   if (grantType !== JWT_BEARER) throw new TokenError('unsupported_grant_type', `The one grant_type is ${JWT_BEARER}.`);
   if (assertion === undefined) throw new TokenError('invalid_request', 'assertion is missing.');
-  if (!accessTokens?.assertions) throw new TypeError('No identity assertions are taken.');
   try {
-    return await accessTokens.assertions.verify(assertion);
+    return await assertions.verify(assertion);
   } catch (error) {
     if (!(error instanceof MeshError) || error.code !== 'unauthenticated') throw error;
     throw new TokenError('invalid_grant', error.message);
@@ -154,30 +158,12 @@ async function assertionIn(form: Form, { accessTokens }: AssertionServices): Pro
 }
 
 /** @throws TokenError */
-function scopedClaims({ claims }: IdentityAssertion, asked: string | undefined) {
-  const scoped = asked === undefined ? claims : narrowedClaims(claims, new Set(asked.split(' ')));
-  const { scope: scopes } = scoped;
+function scopedClaims(asserted: IdentityAssertion['claims'], asked: string | undefined) {
+  const claims = asked === undefined ? asserted : narrowedClaims(asserted, new Set(asked.split(' ')));
+  const { scope: scopes } = claims;
   const scope = Array.isArray(scopes) ? scopes.join(' ') : '';
   if (asked !== undefined && scope === '') {
     throw new TokenError('invalid_scope', 'This assertion has none of the scopes that were asked for.');
   }
-  return { claims: scoped, scope };
-}
-
-/** @throws TokenError, MeshError `rate_limited` */
-async function requireFirstUse(
-  { id, subject, issuedAt, expiresAt }: IdentityAssertion,
-  { usedOnce }: AssertionServices,
-  { issuer }: AuthorizationServer,
-): Promise<void> {
-  const isFirst = await usedOnce.use({
-    purpose: 'identity-assertion',
-    what: JSON.stringify([issuer, id]),
-    owner: subject,
-    // To its last millisecond: assertions tell whole seconds.
-    issuedAt: issuedAt + 999,
-    expiresAt,
-  });
-  if (!isFirst)
-    throw new TokenError('invalid_grant', 'This assertion was used before, or may have been: bring another one.');
+  return { claims, scope };
 }

@@ -14,9 +14,10 @@ import {
   RESOURCE_METADATA_PATH,
 } from '../../core/model/oauth.ts';
 import { sourceSite } from '../../core/model/source-network.ts';
+import type { Services } from '../../core/workflow/services.ts';
 import { createRateWindows } from '../rate-windows.ts';
 import { readBody } from '../read-body.ts';
-import { type AssertionClient, type AssertionServices, answerAssertion, assertionMetadata } from './assertion-grant.ts';
+import { type AssertionClient, answerAssertion, assertionMetadata } from './assertion-grant.ts';
 import { buildClientDocuments } from './client-documents.ts';
 import { clientIdOf, DEVICE_GRANT, type Registration, RegistrationError, readRegistration } from './client-ids.ts';
 import {
@@ -30,7 +31,7 @@ import {
 } from './provider.ts';
 
 export interface OAuthOptions {
-  readonly services: ProviderServices & AssertionServices;
+  readonly services: ProviderServices & Pick<Services, 'accessTokens'>;
   readonly log: Log;
   readonly registration: Registration;
   readonly fetchDocument: FetchDocument;
@@ -126,12 +127,15 @@ export function buildOAuth({
     { issuer }: OAuthAddresses,
   ): Promise<void> {
     const { path, method } = request;
-    if (!assertionClients || (path !== AS_METADATA[0] && path !== OAUTH_PATHS.token)) throw issuedElsewhere(server);
+    const { accessTokens, usedOnce } = services;
+    const assertions = accessTokens?.assertions;
+    if (!assertions || !assertionClients || (path !== AS_METADATA[0] && path !== OAUTH_PATHS.token))
+      throw issuedElsewhere(server);
     response.setHeader('Cache-Control', 'no-store');
     if (path === OAUTH_PATHS.token) {
       if (method !== 'POST') throw onlyAnswers(path, 'POST');
       limit(request);
-      return answerAssertion(request, response, { services, server, clients: assertionClients });
+      return answerAssertion(request, response, { assertions, usedOnce, server, clients: assertionClients });
     }
     if (answersPreflight(request, response)) return;
     if (method !== 'GET') throw onlyAnswers(path, 'GET');

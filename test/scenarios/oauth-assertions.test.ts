@@ -120,7 +120,7 @@ describe('a control plane to which clients bring identity assertions', () => {
     expect((await plane.listTools(token)).status).toBe(200);
     const { iat = 0, exp = 0, ...claims } = decodeJwt(token);
     expect(claims).toMatchObject({ iss: plane.mesh, aud: `${plane.mesh}/mcp`, sub: 's1', client_id: ASSISTANT });
-    expect(claims).toMatchObject({ asserted: { scope: ['mesh'] }, signed_in_at: 1_000 });
+    expect(claims).toMatchObject({ asserted: { claims: { scope: ['mesh'] }, signedInAt: 1_000 } });
     expect([exp - iat, decodeProtectedHeader(token).typ]).toEqual([3_600, 'at+jwt']);
     expect(JSON.stringify(claims)).not.toContain('ada@example.com');
   });

@@ -57,26 +57,11 @@ export async function applyPlan(
   requireAssertions(assessment.broken);
   const overridden = requireVerified(assessment, caller, workspace);
   const { settings } = (await workspaceById(services, workspace)).spec;
-  const { findings, risk } = assessment;
-  const mayBeAuto =
-    assessment.beyond === undefined &&
-    isAutoApproved(
-      {
-        ...assessment,
-        askedBy: plan.spec.askedBy,
-        riskLevel: risk.level,
-        isUnseen: findings.some(isUnseen),
-        isAsked: findings.some(isBeyondNamed) || (plan.spec.questions ?? []).length > 0,
-        failsControls: assessment.failsControls.length > 0,
-        isPublic: routesPublicBlock(assessment.effect),
-      },
-      settings,
-    );
   const spec: WorkflowSpec = {
     ...specOf(assessment, plan.spec, caller, services.clock.now()),
     planId: plan.name,
     ...(approvalAskedOf !== undefined && { approvalAskedOf }),
-    autoApprove: mayBeAuto,
+    autoApprove: assessment.isAuto,
     overridden,
   };
   const id = newId('wf');
@@ -99,7 +84,7 @@ export async function applyPlan(
       throw error;
     }
   };
-  const auto = await (mayBeAuto && assessment.effect.closed_pairs > 0
+  const auto = await (assessment.isAuto && assessment.effect.closed_pairs > 0
     ? serialized(services.store, workspace, submitClosing)
     : submit(spec));
 

@@ -166,6 +166,26 @@ it('a delegated agent renews by itself what it wrote by itself, and is given a n
   expect(made({ [ORDERED_BY]: sub.uid })).toEqual(['create allow-to-db-2']);
 });
 
+it('a plan shows the annotations that it writes: of orders, of their renewal, and of what takes that back', async () => {
+  await using kit = await buildKit();
+  const { workspace, ada, bob } = await scene(kit);
+  const shownAndWritten = async (raw: Record<string, unknown>) => {
+    const { plan_id, changes } = await kit.call('plan_network_change', raw, { as: ada, workspace });
+    const { workflow_id: id } = await kit.call(
+      'apply_network_change',
+      { plan_id },
+      { as: ada, workspace, face: 'mcp' },
+    );
+    await kit.call('approve_workflow', { id }, { as: bob, workspace, face: 'rest' });
+    const { policies } = await kit.services.states.current(workspace);
+    const written = policies.get('allow-to-db')?.annotations[ORDERED_BY];
+    return [changes[0]?.after.includes(`${ORDERED_BY}: ${ada.id}`), written];
+  };
+  expect(await shownAndWritten({ orders: [{ ...allow, for: '2h' }] })).toEqual([true, ada.id]);
+  expect(await shownAndWritten({ orders: [{ ...allow, for: '4h' }] })).toEqual([true, ada.id]);
+  expect(await shownAndWritten({ revert: 'last' })).toEqual([false, undefined]);
+});
+
 it('nobody but the control plane says whose orders wrote a policy', async () => {
   await using kit = await buildKit();
   const { workspace, ada, ends } = await scene(kit);

@@ -57,6 +57,8 @@ export interface Assessment {
   readonly controls: readonly ControlFlip[];
   /** The controls among them that fail after the change and did not before. */
   readonly failsControls: readonly string[];
+  /** True where the workspace carries it out without a person. */
+  readonly isAuto: boolean;
   /** Everything that speaks against it, as sentences: with any, only someone with `intents:override` puts it forward. */
   readonly objections: readonly string[];
   /** The data from which the Markdown is rendered. */

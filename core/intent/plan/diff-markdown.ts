@@ -5,7 +5,6 @@ import { type EffectText, effectTexts } from '../../effect/rows.ts';
 import type { RequesterKind, WorkspaceSettings } from '../../model/workspaces.ts';
 import type { NetworkState } from '../../state/state.ts';
 import type { Risk } from '../verify/risk.ts';
-import { isAutoApproved } from './auto-approval.ts';
 import type { Check, ReadBy } from './check.ts';
 import { lineDiff } from './line-diff.ts';
 import { type Claim, type Computed, claimsOf } from './model-words.ts';
@@ -43,10 +42,8 @@ export interface PlanView {
   readonly risk: Risk;
   /** Sentences on connections that open or close beyond the named ones. */
   readonly beyondNamed: readonly string[];
-  /** True if the plan has open questions. */
-  readonly isAsked: boolean;
-  /** True if it opens or closes connections that the effect does not show. */
-  readonly isUnseen: boolean;
+  /** True if the workspace carries it out without a person. */
+  readonly isAuto: boolean;
   /** True if controls of frameworks fail after it that did not fail before. */
   readonly failsControls: boolean;
   readonly warnings: readonly string[];
@@ -278,13 +275,12 @@ export function changesText(shown: readonly ShownChange[], title = 'Changes'): s
   ];
 }
 
-function approvalText(view: PlanView): string {
-  const { settings, effect, risk, objections, failsControls, shown } = view;
+function approvalText({ settings, effect, objections, isAuto, failsControls, shown }: PlanView): string {
   if (shown.length === 0) return 'None: nothing is written.';
   const isPublic = effect.routes.some((route) => route.isPublic);
   const { autoApprove, compliance } = settings;
   const selfApproval = failsControls && compliance?.secondPerson ? false : settings.selfApproval;
-  if (autoApprove && isAutoApproved({ ...view, riskLevel: risk.level, isPublic }, settings)) {
+  if (autoApprove && isAuto) {
     return `None is needed: this workspace carries out such plans by itself, up to risk ${autoApprove.maxRisk}.`;
   }
   const own =

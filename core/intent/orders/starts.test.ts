@@ -134,6 +134,53 @@ describe('an order that begins later', () => {
     expect(await reaches('web-1', 'db-1', 5432)).toBe(false);
   });
 
+  it('begins earlier by the same order with an earlier begin, or with none, and says that a later one does not move it', async () => {
+    await using kit = await buildKit();
+    const { time, at, plan, carriedOut, policies } = await scene(kit);
+    await carriedOut({ ...allow, starts: time(2 * HOUR), for: '4h' });
+    const { already, warnings } = await plan({ ...allow, starts: time(3 * HOUR), for: '1h' });
+    expect([already, warnings]).toEqual([
+      true,
+      expect.arrayContaining([
+        `allow-to-db begins at ${at(2 * HOUR)} already and keeps that begin: to have it begin later, delete allow-to-db and send the order again`,
+      ]),
+    ]);
+    expect(await plan({ ...allow, starts: time(3 * HOUR), for: '9h' })).toMatchObject({
+      warnings: expect.arrayContaining([expect.stringContaining('allow-to-db begins at')]),
+    });
+    const earlier = await plan({ ...allow, starts: time(HOUR), for: '9h' });
+    expect(earlier).toMatchObject({ unmet: [], changes: [{ action: 'update', name: 'allow-to-db' }] });
+    await carriedOut({ ...allow, starts: time(HOUR), for: '9h' });
+    expect(await policies()).toMatchObject({ 'allow-to-db': { startsAt: at(HOUR), expiresAt: at(10 * HOUR) } });
+    await carriedOut(allow);
+    expect((await policies())['allow-to-db']).not.toHaveProperty('startsAt');
+    expect(Object.keys(await policies()).sort()).toEqual(['allow-to-db', 'base']);
+  });
+
+  it('is written beside one that waits, where it ends before that one does', async () => {
+    await using kit = await buildKit();
+    const { time, plan, carriedOut } = await scene(kit);
+    await carriedOut({ ...allow, starts: time(2 * HOUR), for: '2h' });
+    for (const order of [
+      { ...allow, for: '1h' },
+      { ...allow, starts: time(6 * HOUR), for: '1h' },
+    ])
+      expect((await plan(order)).changes).toMatchObject([{ action: 'create', name: 'allow-to-db-2' }]);
+  });
+
+  it('is taken away whole by remove while it waits, so that nothing of it isolates anybody at its begin', async () => {
+    await using kit = await buildKit();
+    const { time, plan, carriedOut, policies, passed, reaches } = await scene(kit);
+    await carriedOut({ ...allow, starts: time(HOUR) });
+    const removal = { ...allow, do: 'remove' };
+    expect((await plan(removal)).changes).toMatchObject([{ action: 'delete', name: 'allow-to-db' }]);
+    await carriedOut({ ...removal, to: ['db-1'] });
+    const waiting = Object.values(await policies()).filter(({ startsAt }) => startsAt !== undefined);
+    expect(waiting.map(({ ingress }) => ingress)).toEqual([[expect.anything()]]);
+    await passed(HOUR);
+    expect(await reaches('web-1', 'db-1', 5432)).toBe(false);
+  });
+
   it('has to be planned again where it is approved after its begin', async () => {
     await using kit = await buildKit();
     const { robot, time, call, plan, reaches } = await scene(kit);
@@ -197,10 +244,10 @@ describe('an order that begins later', () => {
     expect(JSON.stringify(reverted.warnings)).toContain('allow-to-db stays as it is: its begin has passed since');
   });
 
-  it('begins at once where its begin has passed or is seconds away', async () => {
+  it('begins at once where its begin is seconds away, or in the minute that passes', async () => {
     await using kit = await buildKit();
     const { time, plan } = await scene(kit);
-    for (const starts of [time(-HOUR), time(5_000)]) {
+    for (const starts of [time(-59_000), time(5_000)]) {
       const { changes } = await plan({ ...allow, starts });
       expect(JSON.stringify(changes)).not.toContain('startsAt');
     }
@@ -211,6 +258,16 @@ describe('an order that begins later', () => {
       'an end before the begin',
       [{ ...allow, starts: '2026-01-06T08:00', until: '2026-01-06T07:00' }],
       '/orders/0/until',
+    ],
+    [
+      'an end that has passed',
+      [{ ...allow, starts: '2026-01-06T08:00', until: '2026-01-05T07:00' }],
+      '2026-01-05T07:00 has passed: it is Monday 2026-01-05 12:00 UTC. Name a later end.',
+    ],
+    [
+      'a begin that has passed',
+      [{ ...allow, starts: '2026-01-05T11:00', for: '2h' }],
+      'Leave out starts to begin now, from when for counts then, or name a later begin.',
     ],
     ['a begin that is no time', [{ ...allow, starts: 'tomorrow' }], '/orders/0/starts'],
     ['remove', [{ ...allow, do: 'remove', starts: '2026-01-06T08:00' }], '/orders/0/starts'],

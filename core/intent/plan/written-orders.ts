@@ -102,6 +102,9 @@ export function writeOrders(input: OrderedInput, state: NetworkState, context: O
       ...(already ?? []).flatMap(
         (name) => longerText(before.policies.get(name) ?? before.waiting.get(name), orders) ?? [],
       ),
+      ...[...(already ?? []), ...changes.map(({ name }) => name)].flatMap(
+        (name) => earlierText(before.waiting.get(name), orders) ?? [],
+      ),
       ...(isAlready ? [] : idle.map((text) => `it is so already, so this order changes nothing: ${text}`)),
       ...(orders.some((order) => [order.from, order.to].flat().some(meansOutside)) ? [OUTSIDE_NOTE] : []),
     ],
@@ -115,6 +118,13 @@ function longerText(policy: PolicyRecord | undefined, orders: readonly Order[]):
   const { expiresAt } = policy?.spec ?? {};
   if (!policy || expiresAt === undefined || orders.some((order) => order.expiresAt === expiresAt)) return undefined;
   return `${policy.name} makes it so until ${expiresAt} and keeps that end: to end it sooner, delete ${policy.name} and send the order with it`;
+}
+
+/** Says of a policy that waits and makes orders so before they begin that it keeps its begin. */
+function earlierText(policy: PolicyRecord | undefined, [order]: readonly Order[]): string | undefined {
+  if (!policy || beginOf(policy.spec) >= beginOf(order ?? {})) return undefined;
+  const { name, spec } = policy;
+  return `${name} begins at ${spec.startsAt} already and keeps that begin: to have it begin later, delete ${name} and send the order again`;
 }
 
 /** An order may not change what is written beside it. */

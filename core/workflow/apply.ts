@@ -8,6 +8,7 @@ import type { CallContext } from '../base/operation.ts';
 import { type ReadSet, StoreError } from '../base/ports.ts';
 import { serialized } from '../base/serialize.ts';
 import { hasEnded } from '../base/time.ts';
+import { begunText, deadlineOf } from '../intent/plan/approval-deadline.ts';
 import { type Assessed, assessProposal } from '../intent/plan/assessed.ts';
 import { storedReading } from '../intent/plan/check.ts';
 import { type PlanSpec, planDraft } from '../intent/plan/plan-record.ts';
@@ -176,7 +177,7 @@ export function specOf(
     ...personsOf(person, requesterId, applier),
     autoApprove: false,
     overridden: false,
-    expiresAt: now + WORKFLOW_TTL_MS,
+    expiresAt: deadlineOf(now + WORKFLOW_TTL_MS, assessment),
   };
 }
 
@@ -202,7 +203,8 @@ function requireUsable({ name, spec, status }: PlanRecord, caller: Caller, now: 
     );
   }
   if (status.workflowId !== undefined) throw used(name, status.workflowId);
-  if (hasEnded(spec, now)) throw new MeshError('plan_expired', 'The plan has expired: plan the change again.');
+  if (hasEnded(spec, now))
+    throw new MeshError('plan_expired', begunText(spec, now) ?? 'The plan has expired: plan the change again.');
 }
 
 function used(planId: string, workflowId?: string): MeshError {

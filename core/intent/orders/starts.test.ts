@@ -3,6 +3,7 @@ import { agent, buildKit, type Kit, person } from '../../../test/kits/plane/kit.
 import { orderedNetwork } from '../../../test/kits/plane/ordered-network.ts';
 import { beginPolicies } from '../../authority/begin-policies.ts';
 import type { PolicySpec } from '../../model/policy.ts';
+import { expireWorkflows } from '../../workflow/upkeep.ts';
 
 type Order = Record<string, unknown>;
 
@@ -181,14 +182,36 @@ describe('an order that begins later', () => {
     expect(await reaches('web-1', 'db-1', 5432)).toBe(false);
   });
 
-  it('has to be planned again where it is approved after its begin', async () => {
+  it('has to be planned again once its begin has come, which its plan and its workflow say', async () => {
     await using kit = await buildKit();
-    const { robot, time, call, plan, reaches } = await scene(kit);
-    const { plan_id } = await plan({ ...allow, starts: time(HOUR) });
+    const { robot, workspace, time, call, plan, reaches } = await scene(kit);
+    const [order, why] = [
+      { ...allow, starts: time(HOUR) },
+      `It had to be approved before its begin (${time(HOUR)}): plan the change again.`,
+    ];
+    const { plan_id, expires_at } = await plan(order);
+    expect(Date.parse(expires_at as string)).toBeLessThan(Date.parse(time(HOUR)));
     const { workflow_id: id } = await call('apply_network_change', { plan_id, approved_by: 'bob' }, robot);
-    kit.clock.time += 2 * HOUR;
-    expect(failure(await call('approve_workflow', { id }).catch((reason: unknown) => reason))).toContain('has changed');
+    const { plan_id: later } = await plan(order);
+    kit.clock.time += HOUR - 10_000;
+    expect(failure(await call('approve_workflow', { id }).catch((reason: unknown) => reason))).toContain(why);
+    const applied = call('apply_network_change', { plan_id: later, approved_by: 'bob' }, robot);
+    expect(failure(await applied.catch((reason: unknown) => reason))).toContain(why);
+    await expireWorkflows(kit.services, workspace);
+    expect(await call('get_workflow', { id })).toMatchObject({ status: 'expired', error: why });
     expect(await reaches('web-1', 'db-1', 5432)).toBe(false);
+  });
+
+  it('of which the removal waits for approval beyond its begin is not removed unseen', async () => {
+    await using kit = await buildKit();
+    const { robot, time, call, carriedOut } = await scene(kit);
+    await carriedOut({ ...allow, starts: time(HOUR) });
+    const { plan_id } = await call('plan_network_change', { delete: ['policy/allow-to-db'] }, robot);
+    const { workflow_id: id } = await call('apply_network_change', { plan_id, approved_by: 'bob' }, robot);
+    kit.clock.time += HOUR;
+    expect(failure(await call('approve_workflow', { id }).catch((reason: unknown) => reason))).toContain(
+      'It had to be approved before its begin',
+    );
   });
 
   it('stands in files, and is taken back by a revert', async () => {

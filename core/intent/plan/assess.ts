@@ -12,7 +12,7 @@ import { brokenControls } from '../../compliance/flips.ts';
 import { namedTerms } from '../../effect/named-terms.ts';
 import { effectTitle } from '../../effect/title.ts';
 import { workspaceById } from '../../model/workspaces.ts';
-import { momentOf } from '../../state/begins.ts';
+import { changedBegins, momentOf } from '../../state/begins.ts';
 import { type NetworkState, recordIn } from '../../state/state.ts';
 import { holdUnmet, ordersUnmet } from '../orders/judge-orders.ts';
 import { beginningTexts, emptiedTexts, endingTexts } from '../verify/ending.ts';
@@ -91,6 +91,7 @@ async function assessOn(
   const { ops, after, outcomes, changes } = planned;
   // As of when it changes anything.
   const compared = comparedAt(state, after, momentOf(state, after, now), states);
+  const begins = changedBegins(state, after).find((begin) => begin > now);
   const { before: old, after: next, was, is, effect, now: at } = compared;
   const unsigned = shownChanges(planned, state, record.spec.namespace);
   const agent = [...state.agents.values()].find(({ uid }) => uid === requester?.id);
@@ -273,6 +274,7 @@ async function assessOn(
     controls,
     failsControls: failing,
     isAuto,
+    ...(begins !== undefined && { begins }),
     objections,
     view,
     diffMarkdown: diffMarkdown(view),

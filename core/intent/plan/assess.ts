@@ -242,7 +242,6 @@ async function assessOn(
     failsControls: failing.length > 0,
     warnings: [...opens, ...closes, ...told, ...others],
     check,
-    isStated,
     stated: isStated ? [...records.map(recordText), ...expectations.map(expectationText)] : [],
     ...(intended && { intended: intended.orders.map(({ text }) => text) }),
     ...(isOwn && { expectationsHold }),

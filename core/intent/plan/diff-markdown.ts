@@ -6,6 +6,7 @@ import type { RequesterKind, WorkspaceSettings } from '../../model/workspaces.ts
 import type { NetworkState } from '../../state/state.ts';
 import type { Risk } from '../verify/risk.ts';
 import type { Check, ReadBy } from './check.ts';
+import { checkStatements } from './check-statements.ts';
 import { lineDiff } from './line-diff.ts';
 import { type Claim, type Computed, claimsOf } from './model-words.ts';
 import type { WordingView } from './planner.ts';
@@ -48,8 +49,6 @@ export interface PlanView {
   readonly failsControls: boolean;
   readonly warnings: readonly string[];
   readonly check: Check;
-  /** True where the intent states what must hold, independently of the changes. */
-  readonly isStated: boolean;
   /** Expectations stated by the intent, as sentences. */
   readonly stated: readonly string[];
   /** The intent as the built-in reader reads it, where others wrote the orders or changes, as sentences. */
@@ -88,8 +87,7 @@ export function diffMarkdown(view: PlanView): string {
     ...intentText(view),
     `Risk: **${risk.level}**${reasons}`,
     '',
-    `Check: ${checkText(view)}`,
-    '',
+    ...checkTexts(view),
     ...list('Speaks against it', view.objections),
     ...list('The intent says', view.stated),
     ...list('The sentence as it was read', view.intended ?? []),
@@ -187,28 +185,12 @@ function intentText({ intent, orders }: PlanView): string[] {
   return intent === undefined || !orders ? [] : ['The requester wrote:', '', ...quote(intent, MAX_WORDS), ''];
 }
 
-function checkText({ check, readBy, isStated, orders, intent }: PlanView): string {
-  switch (check) {
-    case 'matches':
-      return `**matches**: the effect matches ${orders ? 'the orders below' : 'what is listed below'}.`;
-    case 'differs':
-      return '**differs**: the effect is not what the sentence says, as the built-in reader reads it.';
-    case 'not checked':
-      if (isStated) return '**not checked**: a question of this plan is open, and whoever approves it answers.';
-      if (orders) return `**not checked**: ${notReadText(readBy, intent)}. Judge the orders and their effect yourself.`;
-      return readBy === 'language'
-        ? '**not checked**: the intent says nothing that the effect could be checked against.'
-        : `**not checked**: only the ${readBy === 'model' ? 'model' : 'requester'} says that these changes are what the intent asks for. Judge the effect yourself.`;
-    default:
-      return check satisfies never;
-  }
-}
-
-function notReadText(readBy: ReadBy, intent: string | undefined): string {
-  if (intent === undefined) return 'no sentence says what was meant';
-  return readBy === 'model'
-    ? 'only a model reads the sentence as these orders'
-    : 'the built-in reader does not read the sentence';
+function checkTexts({ check, readBy, orders, intent, objections, expectationsHold = null }: PlanView): string[] {
+  // The demands that come with finished changes have a section of their own.
+  const checked = { check, expectations_hold: orders ? expectationsHold : null, orders, read_by: readBy };
+  const isQuoted = orders !== undefined && intent !== undefined;
+  const statements = checkStatements(checked, isQuoted, objections.length > 0);
+  return statements.flatMap((one) => [`Check: **${one.check}**: ${one.text}`, '']);
 }
 
 function callerTitle({ expectationsHold }: PlanView): string {

@@ -1,7 +1,7 @@
 import { parseDuration } from '../../base/duration.ts';
 import type { FieldError } from '../../base/errors.ts';
 import { formatInstant, parseInstant } from '../../base/time.ts';
-import { clockText, instantOfWall } from '../../base/time-zone.ts';
+import { instantOfWall, zonedText } from '../../base/time-zone.ts';
 import { BEGIN_SLACK_MS } from '../../state/begins.ts';
 import type { OrderInput } from './order.ts';
 
@@ -65,7 +65,7 @@ export function beginOfOrder(
 }
 
 function passedText(text: string, { now, timeZone }: Clocks): string {
-  return `${text} has passed: it is ${clockText(now, timeZone)} ${timeZone}`;
+  return `${text} has passed: it is ${zonedText(now, timeZone)}`;
 }
 
 /** Reads a time by the clocks of a workspace, ms; undefined after adding an error. */

@@ -1,7 +1,7 @@
 import { type FieldError, invalidInput } from '../../base/errors.ts';
 import { MAX_FIELD_ERRORS } from '../../base/schema-errors.ts';
 import { formatInstant, formatSecond } from '../../base/time.ts';
-import { clockText } from '../../base/time-zone.ts';
+import { zonedText } from '../../base/time-zone.ts';
 import { lookUp, quoted } from '../../model/find.ts';
 import { allRulesOf } from '../../model/policy-match.ts';
 import { holderOf, isOfAgent } from '../../model/presets.ts';
@@ -140,7 +140,7 @@ function ordersOf(
     ...(expiresAt !== undefined && { expiresAt: textOf(expiresAt) }),
   });
   const clocks = timed((at) => {
-    const clock = `${clockText(at, timeZone)} ${timeZone}`;
+    const clock = zonedText(at, timeZone);
     return timeZone === 'UTC' ? clock : `${clock} (${formatSecond(at)})`;
   });
   const common = {

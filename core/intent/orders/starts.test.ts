@@ -66,6 +66,7 @@ describe('an order that begins later', () => {
       orders: [{ starts: begin.replace('.000', ''), until: time(3 * HOUR) }],
     });
     expect(planned.summary).toContain('beginning Monday 2026-01-05 14:00 UTC until Monday 2026-01-05 15:00 UTC');
+    expect(planned.summary).toContain('15:00 UTC: then opens TCP 5432 from web-1 to db-1');
     expect(planned.warnings).toContainEqual(expect.stringContaining('nothing changes before 2026-01-05T14:00:00Z'));
     await carriedOut(order);
     expect((await policies())['allow-to-db']).toMatchObject({ startsAt: begin, expiresAt: at(3 * HOUR) });
@@ -143,7 +144,7 @@ describe('an order that begins later', () => {
     expect([already, warnings]).toEqual([
       true,
       expect.arrayContaining([
-        `allow-to-db begins at ${at(2 * HOUR)} already and keeps that begin: to have it begin later, delete allow-to-db and send the order again`,
+        `allow-to-db begins at ${time(2 * HOUR)} already and keeps that begin: to have it begin later, delete allow-to-db and send the order again`,
       ]),
     ]);
     expect(await plan({ ...allow, starts: time(3 * HOUR), for: '9h' })).toMatchObject({
@@ -202,6 +203,20 @@ describe('an order that begins later', () => {
     expect(await reaches('web-1', 'db-1', 5432)).toBe(false);
   });
 
+  it('is deleted with its effect and risk shown as those of its begin', async () => {
+    await using kit = await buildKit();
+    const { robot, time, call, carriedOut } = await scene(kit, {});
+    await carriedOut({ do: 'only', ...webToDb, starts: time(HOUR) });
+    const { diff_markdown: text } = await call('plan_network_change', { delete: ['policy/only-to-db'] }, robot);
+    const begin = 'from Monday 2026-01-05 13:00 UTC on';
+    for (const said of [
+      `Risk ${begin}: **critical**`,
+      `## Opens ${begin} (1 pair`,
+      'effect and risk are those of then',
+    ])
+      expect(text).toContain(said);
+  });
+
   it('of which the removal waits for approval beyond its begin is not removed unseen', async () => {
     await using kit = await buildKit();
     const { robot, time, call, carriedOut } = await scene(kit);
@@ -222,7 +237,7 @@ describe('an order that begins later', () => {
     expect(JSON.stringify(resources)).toContain(at(HOUR));
     const { changes, summary } = await call('plan_network_change', { revert: 'last' }, robot);
     expect(changes).toMatchObject([{ action: 'delete', name: 'deny-to-web-1' }]);
-    expect(summary).toContain('Opens everything from lap to web-1');
+    expect(summary).toContain('From Monday 2026-01-05 13:00 UTC on, opens everything from lap to web-1');
   });
 
   it('is taken back after its begin too, by its workflow and with the network of a moment at which it waited', async () => {

@@ -7,6 +7,8 @@ import { beyondAuthority } from '../../authority/judge.ts';
 import { comparedAt } from '../../authority/state-after.ts';
 import { writesOf } from '../../authority/writes.ts';
 import { isAgentId } from '../../base/ids.ts';
+import { parseInstant } from '../../base/time.ts';
+import { zonedText } from '../../base/time-zone.ts';
 import { type NetworkChange, planChanges } from '../../changes/changes.ts';
 import { brokenControls } from '../../compliance/flips.ts';
 import { namedTerms } from '../../effect/named-terms.ts';
@@ -15,7 +17,7 @@ import { workspaceById } from '../../model/workspaces.ts';
 import { changedBegins, momentOf } from '../../state/begins.ts';
 import { type NetworkState, recordIn } from '../../state/state.ts';
 import { holdUnmet, ordersUnmet } from '../orders/judge-orders.ts';
-import { beginningTexts, emptiedTexts, endingTexts } from '../verify/ending.ts';
+import { beginningTexts, emptiedTexts, endingTexts, movedTexts } from '../verify/ending.ts';
 import type { RecordExpectation } from '../verify/expectation.ts';
 import { unmetExpectations } from '../verify/expectations.ts';
 import {
@@ -198,7 +200,15 @@ async function assessOn(
   ];
   const written = unsigned.flatMap(({ resource, name }) => (resource === 'MeshPolicy' ? [name] : []));
   const words = namedTerms({ terms, policies: written }, old, next);
-  const effectLine = effectTitle(effect, next, { later: titled, failing, named: words });
+  const from = at > now ? zonedText(at, record.spec.settings.timeZone ?? 'UTC') : undefined;
+  const isOrderedThen = orders?.some(({ startsAt }) => startsAt !== undefined && parseInstant(startsAt) === at);
+  const effectLine = effectTitle(effect, next, {
+    later: titled,
+    failing,
+    lead: movedTexts(changes, old, record.spec.settings.timeZone),
+    ...(from !== undefined && { when: isOrderedThen ? 'then ' : `from ${from} on, ` }),
+    named: words,
+  });
   const ordered = ordersTitle(orders);
   const title = planSummary(ordered, effectLine);
   // A change that an earlier version put forward did not name the public block that it routes.
@@ -234,6 +244,7 @@ async function assessOn(
     sentence,
     shown,
     effect,
+    ...(from !== undefined && { from }),
     after: next,
     named: words,
     risk,

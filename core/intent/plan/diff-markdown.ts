@@ -36,6 +36,8 @@ export interface PlanView {
   readonly sentence: string;
   readonly shown: readonly ShownChange[];
   readonly effect: Effect;
+  /** When it opens and closes, in words, where that is later: nothing changes before. */
+  readonly from?: string;
   /** The network after the change: its labels name the kinds of peers. */
   readonly after: NetworkState;
   /** Terms of labels that the orders, expectations and policies use. */
@@ -85,7 +87,7 @@ export function diffMarkdown(view: PlanView): string {
     readByText(view),
     '',
     ...intentText(view),
-    `Risk: **${risk.level}**${reasons}`,
+    `Risk${laterText(view)}: **${risk.level}**${reasons}`,
     '',
     ...checkTexts(view),
     ...list('Speaks against it', view.objections),
@@ -215,13 +217,14 @@ function rowsOf({ effect, after, named }: PlanView, of: 'opened' | 'closed') {
 
 function side(title: string, view: PlanView, of: 'opened' | 'closed'): string[] {
   const { effect } = view;
+  const heading = `${title}${laterText(view)}`;
   const pairs = of === 'opened' ? effect.openedPairs : effect.closedPairs;
   const { rows, omittedRows, omittedPairs } = rowsOf(view, of);
-  if (rows.length === 0) return [`## ${title}`, '', effect.outside ? 'Nothing.' : 'Nothing between peers.', ''];
+  if (rows.length === 0) return [`## ${heading}`, '', effect.outside ? 'Nothing.' : 'Nothing between peers.', ''];
   const outside = outsidePairs(effect, of);
   const more = outside === 0 ? '' : `${pairs > 0 ? ', and ' : ''}${outside} with addresses outside of the network`;
   return [
-    `## ${title} (${pairs > 0 ? counted(pairs, 'pair') : ''}${more})`,
+    `## ${heading} (${pairs > 0 ? counted(pairs, 'pair') : ''}${more})`,
     '',
     '| from | to | ports | pairs | for example |',
     '|---|---|---|---|---|',
@@ -229,6 +232,10 @@ function side(title: string, view: PlanView, of: 'opened' | 'closed'): string[] 
     ...(omittedRows > 0 ? [`| … | … | ${counted(omittedRows, 'more row')} | ${omittedPairs} | |`] : []),
     '',
   ];
+}
+
+function laterText({ from }: PlanView): string {
+  return from === undefined ? '' : ` from ${from} on`;
 }
 
 function row({ from, to, ports, pairs, example: [src, dst] }: EffectText): string {

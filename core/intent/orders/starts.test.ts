@@ -80,7 +80,7 @@ describe('an order that begins later', () => {
     expect(await reaches('web-1', 'db-1', 5432, before)).toBe(false);
     const causes = await call('find_cause', { src: 'web-1', dst: 'db-1', from: '2h ago' });
     expect(causes.summary).toContain(
-      'because policy allow-to-db was updated, in revision 11 by system:begin ("the policy begins"), approved by user:bob',
+      'because policy allow-to-db was updated, in revision 11 by system:begin ("the policy allow-to-db begins"), approved by user:bob',
     );
     kit.clock.time += 60_000;
     expect(await reaches('web-1', 'db-1', 5432, new Date(kit.clock.time - 30_000).toISOString())).toBe(true);
@@ -104,7 +104,7 @@ describe('an order that begins later', () => {
     const [begun] = await kit.services.store.commits(workspace, revision, 1);
     expect(begun).toMatchObject({
       actor: 'system:begin',
-      reason: 'the policy begins',
+      reason: 'the policy allow-to-db begins',
       approval: { reviewedBy: expect.stringContaining('bob') },
     });
   });
@@ -289,6 +289,15 @@ describe('an order that begins later', () => {
       const { changes } = await plan({ ...allow, starts });
       expect(JSON.stringify(changes)).not.toContain('startsAt');
     }
+  });
+
+  it('that stands in a file is said to begin at once where its begin has come', async () => {
+    await using kit = await buildKit();
+    const { at, call } = await scene(kit);
+    const spec = `{ action: DENY, peerSelector: {}, startsAt: "${at(-HOUR)}", ingress: [{ ports: [{ port: 22 }] }] }`;
+    const documents = `{ apiVersion: mesh.internal/v1alpha1, kind: MeshPolicy, metadata: { name: no-ssh }, spec: ${spec} }`;
+    const { warnings } = await call('plan_network_change', { documents });
+    expect(warnings).toContainEqual('no-ssh begins at once: its begin (2026-01-05T11:00:00Z) has come');
   });
 
   it.each([

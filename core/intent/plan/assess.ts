@@ -17,7 +17,7 @@ import { workspaceById } from '../../model/workspaces.ts';
 import { changedBegins, momentOf } from '../../state/begins.ts';
 import { type NetworkState, recordIn } from '../../state/state.ts';
 import { holdUnmet, ordersUnmet } from '../orders/judge-orders.ts';
-import { beginningTexts, emptiedTexts, endingTexts, movedTexts } from '../verify/ending.ts';
+import { beginningTexts, begunTexts, emptiedTexts, endingTexts, movedTexts } from '../verify/ending.ts';
 import type { RecordExpectation } from '../verify/expectation.ts';
 import { unmetExpectations } from '../verify/expectations.ts';
 import {
@@ -174,6 +174,7 @@ async function assessOn(
   const told = [
     ...notes,
     ...notChanged,
+    ...begunTexts(changes, state, now),
     ...beginningTexts(changes, at, now),
     ...endingTexts(changes, { before: old, after: next, now: at }, states),
     ...emptiedTexts(changes, state),

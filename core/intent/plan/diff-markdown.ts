@@ -187,9 +187,9 @@ function intentText({ intent, orders }: PlanView): string[] {
   return intent === undefined || !orders ? [] : ['The requester wrote:', '', ...quote(intent, MAX_WORDS), ''];
 }
 
-function checkTexts({ check, readBy, orders, intent, objections, expectationsHold = null }: PlanView): string[] {
+function checkTexts({ check, readBy, orders, intent, objections, expectationsHold }: PlanView): string[] {
   // The demands that come with finished changes have a section of their own.
-  const checked = { check, expectations_hold: orders ? expectationsHold : null, orders, read_by: readBy };
+  const checked = { check, expectations_hold: (orders && expectationsHold) ?? null, orders, read_by: readBy };
   const isQuoted = orders !== undefined && intent !== undefined;
   const statements = checkStatements(checked, isQuoted, objections.length > 0);
   return statements.flatMap((one) => [`Check: **${one.check}**: ${one.text}`, '']);

@@ -6,8 +6,9 @@ import { namedTerms } from '../../effect/named-terms.ts';
 import { effectTexts } from '../../effect/rows.ts';
 import { lookUp } from '../../model/find.ts';
 import type { PolicySpec } from '../../model/policy.ts';
-import { allRulesOf, DIRECTIONS, endOf, isolates } from '../../model/policy-match.ts';
+import { allRulesOf, beginOf, DIRECTIONS, endOf, isolates } from '../../model/policy-match.ts';
 import { sameValue } from '../../model/value.ts';
+import { BEGIN_SLACK_MS } from '../../state/begins.ts';
 import type { NetworkState } from '../../state/state.ts';
 import type { NetworkStates } from '../../state/states.ts';
 
@@ -37,6 +38,19 @@ export function beginningTexts(changes: readonly NetworkChange[], at: number, no
   return [
     `${names.slice(0, MAX_NAMED).join(', ')}${names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''}: nothing changes before ${formatSecond(at)}, and effect and risk are those of then, with this change against without it; approve it before, or it has to be planned again`,
   ];
+}
+
+/** Returns a sentence about each policy that is to begin at a time that has come: it begins as soon as it is written. */
+export function begunTexts(
+  changes: readonly NetworkChange[],
+  before: Pick<NetworkState, 'policies'>,
+  now: number,
+): string[] {
+  return madePolicies(changes, before).flatMap(({ name, spec, old }) =>
+    old || spec.startsAt === undefined || beginOf(spec) > now + BEGIN_SLACK_MS
+      ? []
+      : [`${name} begins at once: its begin (${formatSecond(beginOf(spec))}) has come`],
+  );
 }
 
 /** Returns a sentence without a subject about each policy of which nothing but the end moves. */

@@ -116,7 +116,8 @@ describe('an order that repeats a former one with a later end', () => {
       const { policies } = await kit.services.states.current(workspace);
       return policies.get('allow-to-db-1')?.annotations;
     };
-    const { plan_id } = await plan(robot, { ...order, for: '2h' });
+    const { plan_id, changes } = await plan(robot, { ...order, for: '2h' });
+    expect(changes[0]?.after).toContain(`${WRITTEN_BY}: ${robot.id}`);
     await kit.call('apply_network_change', { plan_id }, { as: robot, workspace, face: 'mcp' });
     expect(await annotations()).toEqual({ [ORDERED_BY]: robot.id, [WRITTEN_BY]: robot.id });
     await carriedOut(robot, { ...order, for: '4h' });

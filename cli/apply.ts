@@ -34,7 +34,7 @@ export function defineApply(apply: Command): void {
       .option('--dry-run', 'show what that would change, open and close; exit 1 where it is anything'),
     async ({ file, prune, dryRun, ...options }: ApplyOptions): Promise<Answer> => {
       const target = targetOf(options);
-      const read = await readDocuments(file, typeof prune === 'string');
+      const read = await readDocuments(file, { saysAll: prune !== undefined, mayBeEmpty: typeof prune === 'string' });
       const values = { documents: read.documents, ...(prune !== undefined && { prune: prunedKinds(prune, read) }) };
       if (dryRun) return answerOf(await preview(target, read, values));
       const value = await withFileNames(read, () => callOperation(target, applyResources, values));

@@ -12,8 +12,8 @@ import { CsvButton } from '../../ui/csv.tsx';
 import { Empty, Page } from '../../ui/page.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { type Column, matches, NO_MATCH, SearchBox, Table } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
 import { FindingLine } from './finding-line.tsx';
+import { PolicyTime } from './policy-time.tsx';
 import { type Findings, readFindings, readPolicies } from './read-policies.ts';
 import { actionOf, type Rule, rulesOf } from './sentence.ts';
 
@@ -32,7 +32,7 @@ const COLUMNS: readonly Column<Row>[] = [
   },
   {
     name: 'Action',
-    cell: ({ policy: { spec }, rules }) => <Action action={actionOf(spec, rules)} />,
+    cell: ({ policy: { spec }, rules }) => <Action action={actionOf(spec, rules)} waits={'startsAt' in spec} />,
     order: ({ policy: { spec }, rules }) => actionOf(spec, rules),
   },
   { name: 'Rule', cell: ({ rules }) => <Rules rules={rules} />, isWide: true },
@@ -44,8 +44,14 @@ const COLUMNS: readonly Column<Row>[] = [
     isMinor: true,
   },
   {
+    name: 'Begins',
+    cell: ({ policy: { spec } }) => <PolicyTime at={spec['startsAt']} />,
+    order: ({ policy: { spec } }) => String(spec['startsAt'] ?? ''),
+    isMinor: true,
+  },
+  {
     name: 'Ends',
-    cell: ({ policy: { spec } }) => <Ends begins={spec['startsAt']} at={spec['expiresAt']} />,
+    cell: ({ policy: { spec } }) => <PolicyTime at={spec['expiresAt']} none="no end" />,
     order: ({ policy: { spec } }) => String(spec['expiresAt'] ?? '9'),
     isMinor: true,
   },
@@ -183,7 +189,14 @@ function Rules({ rules: [first, ...more] }: { rules: readonly Rule[] }) {
   );
 }
 
-function Action({ action }: { action: ReturnType<typeof actionOf> }) {
+function Action({ action, waits }: { action: ReturnType<typeof actionOf>; waits: boolean }) {
+  if (waits) {
+    return (
+      <Chip>
+        <Icon name="clock" /> will {action === 'default deny' ? 'deny by default' : action}
+      </Chip>
+    );
+  }
   return action === 'allow' ? (
     <Chip tone="ok">
       <Icon name="check" /> allow
@@ -192,19 +205,6 @@ function Action({ action }: { action: ReturnType<typeof actionOf> }) {
     <Chip tone="danger">
       <Icon name="ban" /> {action}
     </Chip>
-  );
-}
-
-function Ends({ begins, at }: { begins: unknown; at: unknown }) {
-  return (
-    <>
-      {typeof begins === 'string' && (
-        <Chip>
-          begins <Time at={begins} />
-        </Chip>
-      )}{' '}
-      {typeof at === 'string' ? <Time at={at} /> : <span class="dim">no end</span>}
-    </>
   );
 }
 

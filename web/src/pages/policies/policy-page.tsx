@@ -5,6 +5,7 @@ import { useLoaded } from '../../api/load.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Finding, Policy } from '../../api/types.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
+import { useWorkspaceZone } from '../../api/workspace-zone.ts';
 import { linkTo, queryPart } from '../../route/route.ts';
 import { type AgentNames, withAgentNames } from '../../ui/agent-names.ts';
 import { CopyButton } from '../../ui/copy.tsx';
@@ -14,6 +15,7 @@ import { Page } from '../../ui/page.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 import { YamlEditor } from '../../ui/yaml-editor.tsx';
+import { ZonedTime } from '../../ui/zoned-time.tsx';
 import { DeletePolicy } from './delete-policy.tsx';
 import { FindingLine } from './finding-line.tsx';
 import { PolicyEditor } from './policy-editor.tsx';
@@ -42,6 +44,7 @@ export function PolicyPage({ name }: { name: string }) {
 function Body({ policy, agents }: { policy: Policy; agents: AgentNames | undefined }) {
   const mayChange = may('network:write') && queryPart('at') === null;
   const { spec } = policy;
+  const { value: timeZone } = useWorkspaceZone().value;
   return (
     <>
       <section class="stack-small">
@@ -49,8 +52,8 @@ function Body({ policy, agents }: { policy: Policy; agents: AgentNames | undefin
         <Facts
           facts={[
             ['Applies to', policy.status.matchedPeers === 1 ? '1 peer' : `${policy.status.matchedPeers} peers`],
-            ['Begins', typeof spec.startsAt === 'string' && <Time at={spec.startsAt} />],
-            ['Ends', typeof spec.expiresAt === 'string' && <Time at={spec.expiresAt} />],
+            ['Begins', spec.startsAt && <Instant key="begins" at={spec.startsAt} timeZone={timeZone} />],
+            ['Ends', spec.expiresAt && <Instant key="ends" at={spec.expiresAt} timeZone={timeZone} />],
             ['Created', <Time key="created" at={policy.createdAt} />],
             [
               'Id',
@@ -69,6 +72,20 @@ function Body({ policy, agents }: { policy: Policy; agents: AgentNames | undefin
         </>
       ) : (
         <ReadOnly key={policy.revision} text={textOf(policy)} />
+      )}
+    </>
+  );
+}
+
+/** By the clocks of the workspace; and, where now is looked at, how far away it is. */
+function Instant({ at, timeZone }: { at: string; timeZone: string | undefined }) {
+  return (
+    <>
+      <ZonedTime at={at} timeZone={timeZone} />
+      {queryPart('at') === null && (
+        <>
+          , <Time at={at} />
+        </>
       )}
     </>
   );

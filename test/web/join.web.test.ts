@@ -1,7 +1,8 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Harness, startHarness } from '../kits/http/harness.ts';
-import { enrol } from '../kits/plane/devices.ts';
+import { enrol, freshKey, proofOf } from '../kits/plane/devices.ts';
+import { workloadIssuer } from '../kits/plane/workloads.ts';
 import { accessibilityFaults, hasBrowser, launchBrowser, openDashboard } from '../kits/web/dashboard.ts';
 import { member, ownPassword, PASSWORD } from '../kits/web/page-people.ts';
 import { tabTo } from '../kits/web/tab-to.ts';
@@ -176,6 +177,29 @@ describe.skipIf(!hasBrowser)('adding a device on the dashboard', () => {
     await row.getByRole('button', { name: 'Copy token' }).click();
     await expect.poll(() => page.evaluate<string>('navigator.clipboard.readText()')).toContain('mesh-join-');
     expect(await accessibilityFaults(page)).toEqual([]);
+    expect(dashboard.complaints).toEqual([]);
+  });
+
+  test('policies that hold workloads to a preset are named by their rule and are not changed', async () => {
+    const { services } = harness.plane;
+    const issuer = await workloadIssuer('https://jobs.example.net', { now: Date.now, audience: harness.url });
+    const identity = { issuer: 'https://jobs.example.net', claims: { sub: 'nightly' }, keys: await issuer.keys() };
+    const rule = { name: 'nightly-jobs', identity, preset: 'sandboxed' };
+    const { token } = (await harness.api('POST', '/api/v1/token/generate', { ...own, body: rule })).body;
+    const key = freshKey();
+    const proof = proofOf(key, token, services.keys.controlKey);
+    const jwt = await issuer.token({ sub: 'nightly' });
+    await enrol(harness, token, 'job-1', { publicKey: key.publicKey, proof, identity: jwt });
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    await dashboard.go('prod/policies');
+    await dashboard.signIn('admin', PASSWORD);
+    await page.getByText('Made for workloads (2)').click();
+    await page.getByRole('link', { name: 'nightly-jobs · sandboxed' }).first().click();
+    await page.getByRole('heading', { name: 'nightly-jobs · sandboxed' }).waitFor();
+    await page.getByText('the control plane, to hold workloads to a preset').waitFor();
+    await page.getByRole('textbox', { name: 'YAML' }).waitFor();
+    expect(await page.getByRole('button', { name: /^(Save|Delete)/ }).count()).toBe(0);
     expect(dashboard.complaints).toEqual([]);
   });
 

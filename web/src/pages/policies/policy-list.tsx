@@ -7,12 +7,13 @@ import { Chip } from '../../design/chip.tsx';
 import { Flow } from '../../design/flow.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { goTo, linkTo, queryPart, route, setQuery } from '../../route/route.ts';
-import { type AgentNames, isForAgent, withAgentNames, withAgentNamesIn } from '../../ui/agent-names.ts';
+import { type AgentNames, withAgentNames, withAgentNamesIn } from '../../ui/agent-names.ts';
 import { CsvButton } from '../../ui/csv.tsx';
 import { Empty, Page } from '../../ui/page.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
-import { type Column, matches, NO_MATCH, SearchBox, Table } from '../../ui/table.tsx';
+import { type Column, matches, NO_MATCH, SearchBox, Table, type TableProps } from '../../ui/table.tsx';
 import { FindingLine } from './finding-line.tsx';
+import { heldBy, titleOf } from './held.ts';
 import { PolicyTime } from './policy-time.tsx';
 import { type Findings, readFindings, readPolicies } from './read-policies.ts';
 import { actionOf, type Rule, rulesOf } from './sentence.ts';
@@ -80,9 +81,9 @@ export function PolicyList() {
     const about = Map.groupBy(findings, ({ policies: [name = ''] }) => name);
     return policies
       .map((policy): Row => {
-        const named = (text: string) => withAgentNames(text, agents.value.value);
         const rules = withAgentNamesIn(rulesOf(policy.spec), agents.value.value);
-        return { policy, title: named(policy.name), rules, findings: about.get(policy.name) ?? [] };
+        const title = titleOf(policy, agents.value.value);
+        return { policy, title, rules, findings: about.get(policy.name) ?? [] };
       })
       .filter(
         ({ policy, title, rules, findings: own }) =>
@@ -90,8 +91,11 @@ export function PolicyList() {
           matches(search, [policy.name, title, ...rules.flatMap(Object.values), ...own.map(({ why }) => why)]),
       );
   });
-  const rows = useComputed(() => all.value.filter(({ policy: { name } }) => !isForAgent(name)));
-  const forAgents = useComputed(() => all.value.filter(({ policy: { name } }) => isForAgent(name)));
+  const rowsOf = (holder: ReturnType<typeof heldBy>) =>
+    useComputed(() => all.value.filter(({ policy }) => heldBy(policy) === holder));
+  const rows = rowsOf(undefined);
+  const held = { agents: rowsOf('agents'), workloads: rowsOf('workloads') };
+  const isAnyHeld = held.agents.value.length + held.workloads.value.length > 0;
   const { query } = route.value;
   const isFiltered = query.has('q') || query.has('findings');
   const mayChange = may('network:write') && !query.has('at');
@@ -117,7 +121,7 @@ export function PolicyList() {
         {(findings) => <FindingList findings={findings} agents={agents.value.value} />}
       </ReadResult>
       <ReadResult of={agents.value} loading="" />
-      {(rows.value.length > 0 || forAgents.value.length === 0) && (
+      {(rows.value.length > 0 || !isAnyHeld) && (
         <Table
           read={loaded.value}
           label="Policies"
@@ -143,22 +147,35 @@ export function PolicyList() {
           }
         />
       )}
-      {forAgents.value.length > 0 && (
-        <details class="stack-small" open={isFiltered}>
-          <summary>Made for agents ({forAgents.value.length})</summary>
-          <Table
-            label={`Made for agents (${forAgents.value.length})`}
-            isPart
-            read={loaded.value}
-            columns={COLUMNS}
-            rows={forAgents}
-            keyOf={({ policy }) => policy.name}
-            open={({ policy }) => goTo(addressOf(policy.name))}
-            empty={null}
-          />
-        </details>
-      )}
+      {Object.entries(held).map(([holder, policies]) => (
+        <Held key={holder} title={`Made for ${holder}`} rows={policies} read={loaded.value} isOpen={isFiltered} />
+      ))}
     </Page>
+  );
+}
+
+interface HeldProps extends Pick<TableProps<Row>, 'rows' | 'read'> {
+  readonly title: string;
+  readonly isOpen: boolean;
+}
+
+/** Policies of presets, which nobody changes. */
+function Held({ title, isOpen, ...table }: HeldProps) {
+  const label = `${title} (${table.rows.value.length})`;
+  if (table.rows.value.length === 0) return null;
+  return (
+    <details class="stack-small" open={isOpen}>
+      <summary>{label}</summary>
+      <Table
+        {...table}
+        label={label}
+        isPart
+        columns={COLUMNS}
+        keyOf={({ policy }) => policy.name}
+        open={({ policy }) => goTo(addressOf(policy.name))}
+        empty={null}
+      />
+    </details>
   );
 }
 

@@ -18,6 +18,7 @@ import { YamlEditor } from '../../ui/yaml-editor.tsx';
 import { ZonedTime } from '../../ui/zoned-time.tsx';
 import { DeletePolicy } from './delete-policy.tsx';
 import { FindingLine } from './finding-line.tsx';
+import { heldBy, titleOf } from './held.ts';
 import { PolicyEditor } from './policy-editor.tsx';
 import { documentOf, type PolicyDraft, yamlOf } from './policy-yaml.ts';
 import { readFindings, readPolicies } from './read-policies.ts';
@@ -32,7 +33,8 @@ export function PolicyPage({ name }: { name: string }) {
   const agents = useAgentNames();
   // Typed by hand: a policy that is called so has its page.
   if (name === 'new' && loaded.value.problem?.code === 'not_found') return <NewPolicy />;
-  const title = withAgentNames(name, agents.value.value);
+  const policy = loaded.value.value;
+  const title = policy ? titleOf(policy, agents.value.value) : withAgentNames(name, agents.value.value);
   return (
     <Page title={title} actions={<a href={linkTo('policies')}>All policies</a>}>
       <ReadResult of={agents.value} loading="" />
@@ -42,7 +44,8 @@ export function PolicyPage({ name }: { name: string }) {
 }
 
 function Body({ policy, agents }: { policy: Policy; agents: AgentNames | undefined }) {
-  const mayChange = may('network:write') && queryPart('at') === null;
+  const holds = heldBy(policy);
+  const mayChange = holds === undefined && may('network:write') && queryPart('at') === null;
   const { spec } = policy;
   const { value: timeZone } = useWorkspaceZone().value;
   return (
@@ -54,6 +57,7 @@ function Body({ policy, agents }: { policy: Policy; agents: AgentNames | undefin
             ['Applies to', policy.status.matchedPeers === 1 ? '1 peer' : `${policy.status.matchedPeers} peers`],
             ['Begins', spec.startsAt && <Instant key="begins" at={spec.startsAt} timeZone={timeZone} />],
             ['Ends', spec.expiresAt && <Instant key="ends" at={spec.expiresAt} timeZone={timeZone} />],
+            ['Made by', holds && `the control plane, to hold ${holds} to a preset`],
             ['Created', <Time key="created" at={policy.createdAt} />],
             [
               'Id',

@@ -80,11 +80,18 @@ export function JoinTokens() {
 
 const keyOf = ({ id }: Token) => id;
 
+const ENDS: Column<Token> = {
+  name: 'Ends',
+  cell: ({ expiresAt }) => (expiresAt === NEVER ? 'Never' : <Time at={expiresAt} />),
+  order: ({ expiresAt }) => expiresAt,
+};
+
 const byName = ({ name }: Token) => name;
 
 /** What join tokens have that are a secret. */
 const TOKEN_COLUMNS: readonly Column<Token>[] = [
   { name: 'Name', cell: byName, order: byName },
+  ENDS,
   {
     name: 'Uses left',
     cell: ({ usageLimit, usedCount }) => `${usageLimit - usedCount} of ${usageLimit}`,
@@ -107,6 +114,7 @@ const RULE_COLUMNS: readonly Column<Token>[] = [
   },
   { name: 'Workloads', cell: ({ identity }) => identity && <Workloads identity={identity} /> },
   { name: 'Preset', cell: (token) => <Preset token={token} />, isMinor: true },
+  { ...ENDS, isMinor: true },
 ];
 
 const COLUMNS: readonly Column<Token>[] = [
@@ -117,12 +125,10 @@ const COLUMNS: readonly Column<Token>[] = [
     isMinor: true,
   },
   {
-    name: 'Ends',
-    cell: ({ expiresAt }) => (expiresAt === NEVER ? 'Never' : <Time at={expiresAt} />),
-    order: ({ expiresAt }) => expiresAt,
+    name: 'Labels, network',
+    cell: ({ labels, network }) => [labelsText(labels), network].filter((text) => text !== '').join(', '),
+    isMinor: true,
   },
-  { name: 'Labels', cell: ({ labels }) => labelsText(labels), isMinor: true },
-  { name: 'Network', cell: ({ network }) => network, isMinor: true },
   {
     name: 'Created by',
     cell: ({ createdBy }) => actorText(createdBy),

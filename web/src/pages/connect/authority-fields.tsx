@@ -2,7 +2,7 @@ import type { Signal } from '@preact/signals';
 import { SCOPE_WORDS, type Scope, scopeWords } from '../../api/scopes.ts';
 import { AreaField } from '../../ui/field.tsx';
 import { approvalWords, ruleWords } from '../agents/words.ts';
-import type { reachOf } from './reach-of.ts';
+import { reachFault, type reachOf } from './reach-of.ts';
 
 export const LIVES = Object.entries({
   '1h': '1 hour',
@@ -21,9 +21,6 @@ const PRESET_NAMES = {
 };
 export const PRESETS = Object.entries(PRESET_NAMES);
 export type Preset = keyof typeof PRESET_NAMES;
-
-export const reachFault = (line: string) =>
-  `This is no line of a reach: ${line}. Write whom, then ports, as role=web TCP 443, 8443.`;
 
 /** Scopes as sentences, each to be given or not. */
 export function ScopeChoice({

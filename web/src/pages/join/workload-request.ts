@@ -2,8 +2,7 @@ import { type Signal, signal } from '@preact/signals';
 import { Problem } from '../../api/problem.ts';
 import type { components } from '../../api/schema.d.ts';
 import { labelsOf } from '../../ui/labels.ts';
-import { reachFault } from '../connect/authority-fields.tsx';
-import { reachOf } from '../connect/reach-of.ts';
+import { reachFault, reachOf } from '../connect/reach-of.ts';
 
 type Request = components['schemas']['GenerateJoinTokenRequest'];
 type Identity = components['schemas']['GenerateJoinTokenRequestIdentity'];

@@ -208,6 +208,29 @@ const CODES = {
   closed: { newcomers: 'CLOSES_TO_NEWCOMERS', later: 'CLOSES_LATER' },
 } as const;
 
+/** A person has a policy of an agent begin later: it outlasts the agent, whose policies of before then do not. */
+const REWRITTEN_BY_A_PERSON: [typeof change extends fc.Arbitrary<infer T> ? T : never, Event[]] = [
+  {
+    ...{ common: [], isClosed: false, hasWaiting: false, joins: false, isPersons: true },
+    own: [
+      {
+        old: {
+          spec: {
+            action: 'ALLOW',
+            peerSelector: { matchExpressions: [{ key: 'team', operator: 'DoesNotExist', values: [] }] },
+          },
+          author: AUTHORS[0]?.uid,
+        },
+        next: {
+          spec: { action: 'ALLOW', peerSelector: { peers: ['p_secret'] }, startsAt: BEGINS[0] },
+          author: AUTHORS[0]?.uid,
+        },
+      },
+    ],
+  },
+  [{ minutes: ENDS.length + 1, ended: AUTHORS.map(({ uid }) => uid), who: [] }],
+];
+
 test.each(['opened', 'closed'] as const)(
   'nothing is %s later or for newcomers by a change that does not say so first, whatever ends, joins or is let in',
   {
@@ -252,7 +275,7 @@ test.each(['opened', 'closed'] as const)(
           }
         }
       }),
-      { numRuns: RUNS },
+      { numRuns: RUNS, examples: [REWRITTEN_BY_A_PERSON] },
     );
   },
 );

@@ -4,7 +4,7 @@ import { type Effect, type EffectSide, effectOf } from '../effect/effect.ts';
 import { sameValue } from '../model/value.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import { beginsOf, stateAt } from '../state/begins.ts';
-import { afterCommit, type NetworkState } from '../state/state.ts';
+import { afterCommit, type NetworkState, writtenPolicies } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
 import { expiryViews, haveSameViews } from './expiry-views.ts';
 import type { JoinGrant } from './label-sets.ts';
@@ -106,9 +106,10 @@ function aheadIn(views: readonly Comparison[], { change: { effect: shown }, side
 }
 
 function withoutAuthors({ before, after }: Comparison): NetworkState {
-  const changes = [...after.policies.values()].flatMap((record): Change[] => {
+  const old = writtenPolicies(before);
+  const changes = [...writtenPolicies(after).values()].flatMap((record): Change[] => {
     const { [WRITTEN_BY]: author, ...annotations } = record.annotations;
-    const isSame = author === undefined || sameValue(before.policies.get(record.name)?.spec, record.spec);
+    const isSame = author === undefined || sameValue(old.get(record.name)?.spec, record.spec);
     return isSame ? [] : [{ type: 'updated', record: { ...record, annotations }, before: record }];
   });
   return changes.length === 0 ? after : afterCommit(after, { revision: after.revision + 1, changes });

@@ -154,9 +154,11 @@ function ip(text: string): number {
   return text.split('.').reduce((n, part) => n * 256 + Number(part), 0);
 }
 
-/** Every endpoint here has an IPv4 address, which no IPv6 block holds. */
+const IPV6 = 2 ** 40;
+
+/** IPv6 is one place beyond all of IPv4: endpoints here have one address of it at most, and blocks all of it or none. */
 function cidr(text: string): [number, number] {
-  if (text.includes(':')) return [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  if (text.includes(':')) return [IPV6, IPV6];
   const [address = '', length = '32'] = text.split('/');
   const size = 2 ** (32 - Number(length));
   const low = Math.floor(ip(address) / size) * size;

@@ -56,11 +56,21 @@ export function regionsOf({ order, from, to, spans }: ReadOrder, state: Pick<Net
 
 /** Returns every peer and every address outside that is not on a side. */
 export function everyoneBut({ groups, ranges }: Side, state: Pick<NetworkState, 'networks'>): Side {
-  return {
-    groups: minus(
+  const others = (selectors: readonly Group[]) =>
+    minus(
       {},
-      groups.map(({ selector }) => selector),
-    ).map((selector) => ({ selector })),
+      selectors.map(({ selector }) => selector),
+    ).map((selector) => ({ selector }));
+  const isOfNetworks = groups.some(({ network }) => network !== undefined);
+  return {
+    groups: isOfNetworks
+      ? [...state.networks.keys()].flatMap((network) =>
+          others(groups.filter((group) => group.network === undefined || group.network === network)).map((group) => ({
+            ...group,
+            network,
+          })),
+        )
+      : others(groups),
     ranges: without(without(EVERY_ADDRESS, insideOf(state)), ranges),
   };
 }

@@ -1,7 +1,7 @@
 import { futureOf } from '../../authority/future.ts';
 import { type JoinGrant, type Labels, labelSetsOf, selectorsOf } from '../../authority/label-sets.ts';
 import { effectOf } from '../../effect/effect.ts';
-import type { NetworkState } from '../../state/state.ts';
+import { type NetworkState, writtenPolicies } from '../../state/state.ts';
 import type { ReachOf } from './policy-draft.ts';
 
 export interface Trial {
@@ -33,7 +33,9 @@ export function changesNothing(
 
 /** Returns labels that match any two selectors of policies at once, as join grants; undefined where these are too many. */
 function namedGrants(...states: readonly NetworkState[]): JoinGrant[] | undefined {
-  const selectors = states.flatMap(({ policies }) => [...policies.values()].flatMap(({ spec }) => selectorsOf(spec)));
+  const selectors = states.flatMap((state) =>
+    [...writtenPolicies(state).values()].flatMap(({ spec }) => selectorsOf(spec)),
+  );
   const sets = distinct(selectors.flatMap((selector) => [...labelSetsOf(selector).take(MAX_SETS)]));
   if (sets.length > MAX_SETS) return undefined;
   const pairs = sets.flatMap((one, index) => sets.slice(index + 1).map((other): Labels => ({ ...one, ...other })));

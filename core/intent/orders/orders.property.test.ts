@@ -500,7 +500,7 @@ test('orders that begin later change nothing until then, and then do what they w
       expect(result.after.policies).toBe(state.policies);
       expect(at(result.after, begin - 1)).toEqual(at(state, NOW));
       expect(at(result.after, begin)).toEqual(at(direct, begin));
-      const undo = undoOf(waiting, { before: state, after: result.after, at: begin }, CONTEXT);
+      const undo = undoOf(waiting, { before: state, after: result.after }, CONTEXT);
       if (undo) expect(at(compiled(undo, result.after).after, begin)).toEqual(at(state, begin));
     }),
     { numRuns: RUNS },
@@ -516,7 +516,7 @@ test('remove takes back an allow that opened all that it is about', { timeout: 9
       const opened = tried(() => compiled([order], state));
       if (!opened || opened.already) return;
       const before = connections(modelWith(state, []));
-      const undo = undoOf([order], { before: state, after: opened.after, at: NOW }, CONTEXT);
+      const undo = undoOf([order], { before: state, after: opened.after }, CONTEXT);
       if (undo) expect(openAfter(undo, opened.after)).toEqual([...before].sort());
       const isNew = NAMES.every((src) =>
         NAMES.every((dst) =>

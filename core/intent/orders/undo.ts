@@ -1,10 +1,8 @@
 import { MeshError } from '../../base/errors.ts';
-import { stateAt } from '../../state/begins.ts';
 import type { NetworkState } from '../../state/state.ts';
 import { changesNothing } from './changes-nothing.ts';
 import { type CompileContext, compileOrders } from './compile-orders.ts';
 import type { OrderInput } from './order.ts';
-import type { ReachOf } from './policy-draft.ts';
 import { readOrders } from './read-orders.ts';
 
 /**
@@ -12,11 +10,10 @@ import { readOrders } from './read-orders.ts';
  * nothing shows that they do. They are tried first.
  *
  * @param inputs the orders that lead from `before` to `after`
- * @param at when they begin, ms
  */
 export function undoOf(
   inputs: readonly OrderInput[],
-  { before, after, at }: { readonly before: NetworkState; readonly after: NetworkState; readonly at: number },
+  { before, after }: { readonly before: NetworkState; readonly after: NetworkState },
   context: CompileContext,
 ): OrderInput[] | undefined {
   if (!inputs.every(({ do: verb }) => verb === 'allow' || verb === 'remove')) return undefined;
@@ -26,9 +23,9 @@ export function undoOf(
   try {
     const orders = readOrders(undo, after, { now: context.now, timeZone: 'UTC' });
     const undone = compileOrders(orders, after, context).after;
-    const { joins, isPersons } = context;
-    const reachOf: ReachOf = (state, instant = at) => context.reachOf(state, instant);
-    const trial = { before: stateAt(before, at), after: stateAt(undone, at), now: at, isPersons, reachOf };
+    const { now, joins, isPersons, reachOf } = context;
+    // With all that begins and ends later.
+    const trial = { before, after: undone, now, isPersons, reachOf };
     return changesNothing(trial, joins) ? undo : undefined;
   } catch (error) {
     if (error instanceof MeshError) return undefined;

@@ -95,6 +95,9 @@ async function assessOn(
   const compared = comparedAt(state, after, momentOf(state, after, now), states);
   const begins = changedBegins(state, after).find((begin) => begin > now);
   const { before: old, after: next, was, is, effect, now: at } = compared;
+  const later = changedBegins(state, after)
+    .filter((begin) => begin > at)
+    .map((begin) => comparedAt(state, after, begin, states));
   const unsigned = shownChanges(planned, state, record.spec.namespace);
   const agent = [...state.agents.values()].find(({ uid }) => uid === requester?.id);
   const callerPeer = agent?.status.peerRef ?? requester?.peer;
@@ -136,6 +139,7 @@ async function assessOn(
     bounds,
     beyond,
     future,
+    later,
     callerPeer,
     settings: services.settings,
     controls,
@@ -180,21 +184,15 @@ async function assessOn(
     ...emptiedTexts(changes, state),
   ];
   const warnings = [...opens, ...beyondNamed, ...closes, ...told, ...others];
-  const risk = riskOf({
-    effect,
-    before: old,
-    after: next,
-    was,
-    is,
-    callerPeer,
-    findings,
-    future,
-  });
+  const risk = riskOf({ ...compared, callerPeer, findings, future }, later);
   // A token that is given out meanwhile adds to what closes for newcomers: nobody is asked again about what was named.
   const failing = brokenControls(controls);
   // The orders of the title name devices that join later; the warnings say it all the same.
   const isNamed = own !== undefined && opensAsOrdered(future, namedByReading(own, at));
-  const titled = warned((finding) => opensUnseen(finding) && !(isNamed && finding.code === 'OPENS_TO_NEWCOMERS'));
+  const titled = [
+    ...warned((finding) => opensUnseen(finding) && !(isNamed && finding.code === 'OPENS_TO_NEWCOMERS')),
+    ...(later.length > 0 ? warned(({ code }) => code === 'CLOSES_LATER') : []),
+  ];
   const terms = [
     ...[...(orders ?? []), ...(intended?.orders ?? [])].flatMap(({ from, to }) => [...from, ...to]),
     ...[...expectations, ...callerExpectations].flatMap(({ src, dst }) => [src, dst]),
@@ -214,8 +212,8 @@ async function assessOn(
   const title = planSummary(ordered, effectLine);
   // A change that an earlier version put forward did not name the public block that it routes.
   const publicBlocks = effect.routes.flatMap(({ isPublic, block }) => (isPublic ? [`routes ${block}`] : []));
-  const later = closes.length > 0 ? `closed ${future.closed.digest}` : '';
-  const ahead = [future.opened.digest, later, ...failing, ...publicBlocks];
+  const closed = closes.length > 0 ? `closed ${future.closed.digest}` : '';
+  const ahead = [future.opened.digest, closed, ...failing, ...publicBlocks];
   const isAuto =
     !beyond &&
     isAutoApproved(

@@ -89,10 +89,7 @@ export function writeOrders(input: OrderedInput, state: NetworkState, context: O
   const { changes, after, already, idle } = compileOrders(orders, before, { ...context, takenNames });
   refuseContradictions(orders, edits, changes);
   const isAlready = already !== undefined && orders.length > 0 && edits.length === 0;
-  const undo =
-    isAlready || edits.length > 0
-      ? undefined
-      : undoOf(input.orders, { before, after, at: Math.max(now, beginOf(orders[0] ?? {})) }, context);
+  const undo = isAlready || edits.length > 0 ? undefined : undoOf(input.orders, { before, after }, context);
   return {
     orders,
     hold,

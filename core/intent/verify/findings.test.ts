@@ -57,6 +57,7 @@ function found(records: readonly StoredRecord[], changes: readonly NetworkChange
     effect,
     policies,
     expectations: [],
+    later: [],
     bounds: 'none',
     beyond: undefined,
     future: { opened: NOTHING_AHEAD, closed: NOTHING_AHEAD, newcomers: new Map() },

@@ -1,6 +1,7 @@
 import { amongCurrentPeers, begins, type Future } from '../../authority/future.ts';
 import { isolatesText, isolatingFromNowOn } from '../../authority/isolation.ts';
 import type { Beyond } from '../../authority/judge.ts';
+import type { Comparison } from '../../authority/state-after.ts';
 import { type ControlFlip, controlTexts } from '../../compliance/flips.ts';
 import { type Effect, type EffectSide, outsidePairs } from '../../effect/effect.ts';
 import type { Settings } from '../../model/services.ts';
@@ -93,6 +94,8 @@ export interface Judged {
   readonly beyond: Beyond | undefined;
   /** The connections that it opens and closes later, and for devices that join later. */
   readonly future: Future;
+  /** The same change at the later instants at which policies begin that it writes or deletes. */
+  readonly later: readonly Comparison[];
   readonly callerPeer: string | undefined;
   readonly settings: Settings;
   /** Controls of frameworks that it fails and did not, or fails no more. */
@@ -106,17 +109,26 @@ export function findingsOf(judged: Judged): Finding[] {
     ...excessFindings(judged),
     ...unseenFindings(
       judged,
-      isWhollySaid(judged) ? 'all' : namedClosings(judged, judged.future.closed.views[0] ?? judged),
+      // What a change names is shown as of its first begin: what closes at a later one is not.
+      isWhollySaid(judged) && judged.later.length === 0
+        ? 'all'
+        : namedClosings(judged, judged.future.closed.views[0] ?? judged),
       judged.ordered?.('opened', judged.before),
     ),
-    ...throughFindings(judged),
-    ...isolationFindings(judged),
+    ...momentFindings(judged),
+    ...judged.later.flatMap((then) => momentFindings({ ...judged, ...then })),
     ...idleFindings(judged),
     ...controlFindings(judged),
-    ...lockOutFindings(judged),
     ...lintFindings(judged),
-  ];
+  ].filter(
+    ({ code, message }, index, all) => all.findIndex((one) => one.code === code && one.message === message) === index,
+  );
   return found.toSorted((a, b) => Number(b.blocks) - Number(a.blocks));
+}
+
+/** Findings that compare both states at one instant, and so are looked for at each at which the change changes anything. */
+function momentFindings(judged: Judged): Finding[] {
+  return [...throughFindings(judged), ...isolationFindings(judged), ...lockOutFindings(judged)];
 }
 
 /** A delegated agent may not do through others what it may not do itself. */

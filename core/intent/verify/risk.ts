@@ -1,4 +1,5 @@
 import type { Connections, Future } from '../../authority/future.ts';
+import type { Comparison } from '../../authority/state-after.ts';
 import { getOrInsertComputed } from '../../base/get-or-insert.ts';
 import { type Effect, type EffectGroup, namesOn, type OutsideEffect } from '../../effect/effect.ts';
 import { counted } from '../../effect/markdown.ts';
@@ -74,8 +75,22 @@ type Reason = readonly [row: RiskRow, text: string];
  * card-1 on TCP 443. One port is no reason, the sensitive target is one: high. The same plan with the `DENY` taken away is
  * critical: newcomers may connect by default after it, and did not before. With the `DENY` about everyone but web-1 it
  * is critical too, for another reason: anyone outside gets at every port of web-1.
+ *
+ * @param later the same change at the later instants at which policies begin that it writes or deletes
  */
-export function riskOf(weighed: Weighed): Risk {
+export function riskOf(weighed: Weighed, later: readonly Comparison[] = []): Risk {
+  const { callerPeer } = weighed;
+  const all = [weighed, ...later.map((then) => ({ ...then, callerPeer, findings: [] }))].flatMap(reasonsOf);
+  const weightOf = ([row]: Reason) => RISK_LEVELS.indexOf(RISKS[row].level);
+  const reasons = all.toSorted((a, b) => weightOf(b) - weightOf(a));
+  const [gravest] = reasons;
+  return {
+    level: gravest ? RISKS[gravest[0]].level : 'low',
+    reasons: [...new Set(reasons.map(([, reason]) => reason))],
+  };
+}
+
+function reasonsOf(weighed: Weighed): Reason[] {
   const { effect, before, after, findings, future } = weighed;
   const unseen = future?.opened.views.map((view) => view.effect) ?? [];
   const wasSensitive = (name: string) => isSensitive(before.peers.get(name));
@@ -83,7 +98,7 @@ export function riskOf(weighed: Weighed): Risk {
   const versions = (name: string) => [before.peers.get(name), after.peers.get(name)];
   // Everyone of a tiny network is everyone who joins it later, too.
   const atLeast = effect.openedPairs > 0 && isWidenedToEveryone(before, after) ? 1 : WIDE_PEERS;
-  const reasons: Reason[] = [
+  return [
     ...routeRisks(effect),
     ...[effect, ...unseen].flatMap((opening) => [
       ...openingRisks(opening, sensitive),
@@ -98,13 +113,6 @@ export function riskOf(weighed: Weighed): Risk {
     ...touchedRisks(effect, after.peers.size, atLeast),
     ...findings.flatMap(findingRisks),
   ];
-  const weightOf = ([row]: Reason) => RISK_LEVELS.indexOf(RISKS[row].level);
-  reasons.sort((a, b) => weightOf(b) - weightOf(a));
-  const [gravest] = reasons;
-  return {
-    level: gravest ? RISKS[gravest[0]].level : 'low',
-    reasons: [...new Set(reasons.map(([, reason]) => reason))],
-  };
 }
 
 /**

@@ -63,8 +63,10 @@ async function addOthers(): Promise<void> {
   await copyFile(path.join(ROOT, 'web/src/api/schema.d.ts'), path.join(dist, 'schema.d.ts'));
   for (const other of ['openapi-fetch', 'openapi-typescript-helpers'])
     await copyFile(path.join(MODULES, other, 'dist/index.d.mts'), path.join(dist, `${other}.d.ts`));
-  const terms = await readFile(path.join(MODULES, 'openapi-typescript-helpers/LICENSE'), 'utf8');
-  await appendFile(path.join(dist, LICENSES), `\n## openapi-typescript-helpers (MIT)\n\n${terms}`);
+  const helpers = path.join(MODULES, 'openapi-typescript-helpers');
+  const { version } = JSON.parse(await readFile(path.join(helpers, 'package.json'), 'utf8'));
+  const terms = await readFile(path.join(helpers, 'LICENSE'), 'utf8');
+  await appendFile(path.join(dist, LICENSES), `\n## openapi-typescript-helpers - ${version} (MIT)\n\n${terms}`);
 }
 
 async function relink(file: string): Promise<void> {

@@ -90,7 +90,7 @@ describe('the package of the policy engine', () => {
       { ...pair, protocol: 'UDP' },
     ]);
     const judged = queries.map(async (query) => {
-      const route = `/api/v1/connectivity/check?${new URLSearchParams(Object.entries(query).map(([key, value]) => [key, String(value)]))}`;
+      const route = `/api/v1/connectivity/check?${new URLSearchParams(Object.entries(query).map(([key, value]): [string, string] => [key, String(value)]))}`;
       const { verdict, allowed, steps, blocked_by } = (await harness.api('GET', route, admin)).body;
       return { verdict, allowed, steps, blocked_by };
     });

@@ -40,9 +40,15 @@ describe.skipIf(!hasBrowser)('the package of the policy engine in a browser', ()
       const { harness, network, change } = await startFilesExample();
       await harness[Symbol.asyncDispose]();
       const files: Readonly<Record<string, readonly [type: string, text: string]>> = {
-        '/': ['text/html', '<!doctype html><title>Policy</title><body></body><script type="module" src="/program.js"></script>'],
+        '/': [
+          'text/html',
+          '<!doctype html><title>Policy</title><body></body><script type="module" src="/program.js"></script>',
+        ],
         '/program.js': ['text/javascript', program(EXAMPLE?.text ?? '')],
-        '/policy.js': ['text/javascript', readFileSync(path.join(installed.modules, '@scope/mesh-policy/dist/index.js'), 'utf8')],
+        '/policy.js': [
+          'text/javascript',
+          readFileSync(path.join(installed.modules, '@scope/mesh-policy/dist/index.js'), 'utf8'),
+        ],
         '/network.yaml': ['text/plain', network],
         '/change.yaml': ['text/plain', change],
       };

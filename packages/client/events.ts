@@ -10,7 +10,7 @@ const LONGEST_WAIT_MS = 30_000;
 /** Follows GET /api/v1/events across lost connections, each time after the last event that came. */
 export async function* followEvents(
   url: string,
-  credentials: Readonly<Record<string, string>>,
+  credentials: Headers,
   { signal = new AbortController().signal, lastEventId }: EventOptions,
 ): AsyncGenerator<MeshEvent> {
   let last = lastEventId;
@@ -20,7 +20,7 @@ export async function* followEvents(
     let retryAfterMs = 0;
     const line = watched(signal);
     try {
-      const response = await opened(url, { ...credentials, ...(last && { 'last-event-id': last }) }, line.signal);
+      const response = await opened(url, headersAfter(last, credentials), line.signal);
       // Nothing tells where a stream began whose first event has not come.
       if (isOpened && last === undefined) yield { event: 'reset', id: '' };
       isOpened = true;
@@ -48,14 +48,18 @@ export async function* followEvents(
   }
 }
 
-async function opened(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Response> {
+function headersAfter(last: string | undefined, credentials: Headers): Headers {
+  const headers = new Headers(credentials);
+  headers.set('accept', 'text/event-stream');
+  if (last) headers.set('last-event-id', last);
+  return headers;
+}
+
+async function opened(url: string, headers: Headers, signal: AbortSignal): Promise<Response> {
   const address = `${url.endsWith('/') ? url.slice(0, -1) : url}/api/v1/events`;
-  const accept = 'text/event-stream';
-  const response = await fetch(address, { signal, headers: { accept, ...headers }, cache: 'no-store' }).catch(
-    (error: unknown) => {
-      throw unreachable(error);
-    },
-  );
+  const response = await fetch(address, { signal, headers, cache: 'no-store' }).catch((error: unknown) => {
+    throw unreachable(error);
+  });
   if (!response.ok) throw await problemOf(response);
   return response;
 }

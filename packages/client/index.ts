@@ -7,10 +7,18 @@ import { problemOf, unreachable } from './problem.ts';
 export type * from './api.ts';
 export { type FieldFault, MeshProblem } from './problem.ts';
 
-/** Returns a client of one control plane. It keeps nothing, and opens no connection before it is called. */
+/**
+ * Returns a client of one control plane. It keeps nothing, and opens no connection before it is called.
+ *
+ * @throws TypeError for an address or a token that no request can have
+ */
 export function createClient({ url, token, workspace }: ClientOptions): MeshClient {
-  const headers = { authorization: `Bearer ${token}`, ...(workspace !== undefined && { 'x-workspace-id': workspace }) };
-  const api = createFetch<LoosePaths>({ baseUrl: url, headers, cache: 'no-store' });
+  const baseUrl = new URL(url).href;
+  const headers = new Headers({
+    authorization: `Bearer ${token}`,
+    ...(workspace !== undefined && { 'x-workspace-id': workspace }),
+  });
+  const api = createFetch<LoosePaths>({ baseUrl, headers, cache: 'no-store' });
   api.use({
     async onResponse({ response }) {
       if (!response.ok) throw await problemOf(response);
@@ -41,7 +49,7 @@ export function createClient({ url, token, workspace }: ClientOptions): MeshClie
     PATCH: call('patch'),
     DELETE: call('delete'),
     all,
-    events: (options = {}) => followEvents(url, headers, options),
+    events: (options = {}) => followEvents(baseUrl, headers, options),
   } satisfies Record<keyof MeshClient, unknown>;
   // The document of the API says what each path takes and answers, which no code here depends on.
   return loose as MeshClient;

@@ -90,7 +90,7 @@ export interface AssertionResult extends Assertion {
 export interface PolicyNetwork {
   /** Names of the peers, in the order of the documents. */
   readonly peers: readonly string[];
-  /** Says whether `src` may open this to `dst`, and which rules decide. */
+  /** Says whether `src` may open this to `dst`, and which rules decide. @throws PolicyError for a query that does not fit */
   explain(query: Query): Explanation;
   /** Every connection that is not fully denied, one by one. */
   connections(): Generator<Connection>;

@@ -6,7 +6,13 @@ import { parseInstant } from '../../core/base/time.ts';
 import { parseAddress } from '../../core/model/cidr.ts';
 import { labelsSchema } from '../../core/model/labels.ts';
 import { networkSpecSchema } from '../../core/model/network-spec.ts';
-import { type PeerIds, peerNamesAsIds, unknownPeersAt, withPeerIds } from '../../core/model/peer-lists.ts';
+import {
+  type PeerIds,
+  peerNamesAsIds,
+  readsAsPeerId,
+  unknownPeersAt,
+  withPeerIds,
+} from '../../core/model/peer-lists.ts';
 import { policyInputSchema } from '../../core/model/policy.ts';
 import { NAME_PATTERN, normalizeName } from '../../core/model/resources.ts';
 import type { NetworkModel, PeerInput } from '../../core/reachability/model.ts';
@@ -16,6 +22,7 @@ const metadata = z.looseObject({
     .string()
     .transform(normalizeName)
     .refine((name) => NAME_PATTERN.test(name), { error: 'a name has 1 to 63 letters, digits, -, _ or .' }),
+  uid: z.string().optional(),
   labels: labelsSchema.optional(),
 });
 const apiVersion = z.literal(API_VERSION);
@@ -67,7 +74,7 @@ export function modelOf(documents: readonly Document[], now: number): NetworkMod
     documents.filter((document): document is DocumentOf<K> => document.kind === kind);
   const [networks, peers, policies] = [ofKind('MeshNetwork'), ofKind('MeshPeer'), ofKind('MeshPolicy')];
   const known = new Set(networks.map(({ metadata: { name } }) => name));
-  const ids = idsOf(peers.map(({ metadata: { name } }) => name));
+  const ids = idsOf(peers);
   requireNone([
     ...namedTwice(documents),
     ...[...peers, ...policies].flatMap((document) => at(document, unknownNetwork(document.spec.network, known))),
@@ -84,9 +91,10 @@ export function modelOf(documents: readonly Document[], now: number): NetworkMod
   };
 }
 
-function peerInput({ metadata: { name, labels = {} }, spec, status }: DocumentOf<'MeshPeer'>): PeerInput {
+function peerInput({ metadata: { name, uid, labels = {} }, spec, status }: DocumentOf<'MeshPeer'>): PeerInput {
   return {
     name,
+    ...(uid !== undefined && { uid }),
     labels,
     network: spec.network,
     address: status?.address ?? undefined,
@@ -95,11 +103,11 @@ function peerInput({ metadata: { name, labels = {} }, spec, status }: DocumentOf
   };
 }
 
-/** Names are unique whatever their case, and mean the peer in any. */
-function idsOf(names: readonly string[]): PeerIds {
-  const byFolded = new Map(names.map((name) => [foldName(name), name]));
-  const { names: all } = peerNamesAsIds(new Set(names));
-  return { idOf: (text) => byFolded.get(foldName(normalizeName(text))), names: all };
+/** Names mean peers in any case. An id is taken as it is: one that no document has means nobody, as in an import. */
+function idsOf(peers: readonly DocumentOf<'MeshPeer'>[]): PeerIds {
+  const byFolded = new Map(peers.map(({ metadata: { name, uid = name } }) => [foldName(name), uid]));
+  const { names } = peerNamesAsIds(new Set(peers.map(({ metadata: { name } }) => name)));
+  return { idOf: (text) => (readsAsPeerId(text) ? text : byFolded.get(foldName(normalizeName(text)))), names };
 }
 
 function namedTwice(documents: readonly Document[]): FieldError[] {

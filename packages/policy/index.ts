@@ -6,23 +6,19 @@ import { effectBlocks } from '../../core/effect/rows.ts';
 import { assertionSchema, checkAssertions } from '../../core/reachability/assertions.ts';
 import { createEngine } from '../../core/reachability/engine.ts';
 import { explain } from '../../core/reachability/explain.ts';
+import { withProtocol } from '../../core/reachability/explanation.ts';
 import { pairRows } from '../../core/reachability/matrix.ts';
 import { testPolicies as testDocument } from '../../core/reachability/policy-tests.ts';
+import { querySchema } from '../../core/reachability/simulate.ts';
 import { buildYaml } from '../../tools/yaml.ts';
-import type {
-  Assertion,
-  AssertionResult,
-  Comparison,
-  MeshDocument,
-  PolicyNetwork,
-  PolicyOptions,
-  Query,
-} from './api.ts';
+import type { AssertionResult, Comparison, MeshDocument, PolicyNetwork, PolicyOptions } from './api.ts';
 import { checkedDocuments, modelOf } from './documents.ts';
 import { PolicyError, refusing } from './policy-error.ts';
 
 export type * from './api.ts';
 export { PolicyError };
+
+const assertionsSchema = z.array(assertionSchema);
 
 /** Reads the documents of a YAML or JSON text. @throws PolicyError with the line, or with each wrong field */
 export function parseDocuments(text: string): MeshDocument[] {
@@ -33,16 +29,18 @@ export function parseDocuments(text: string): MeshDocument[] {
 export function networkOf(documents: readonly MeshDocument[], { now = Date.now() }: PolicyOptions = {}): PolicyNetwork {
   const model = refusing(() => modelOf(checkedDocuments(documents), now));
   const reach = createEngine().compile(model);
-  const explained = (query: Query) => explain(reach, withProtocol(query));
   return {
     peers: model.peers.map(({ name }) => name),
     explain(query) {
-      const { verdict, allowed, steps, blocked_by } = explained(query);
+      const asked = refusing(() => withProtocol(querySchema.parse(query, PLAINLY)));
+      const { verdict, allowed, steps, blocked_by } = explain(reach, asked);
       return { verdict, allowed, steps, blocked_by };
     },
     connections: () => pairRows(reach),
-    check: (assertions: readonly Assertion[]) =>
-      refusing(() => checkAssertions({ explain: explained }, z.array(assertionSchema).parse(assertions, PLAINLY))),
+    check: (assertions) =>
+      refusing(() =>
+        checkAssertions({ explain: (query) => explain(reach, query) }, assertionsSchema.parse(assertions, PLAINLY)),
+      ),
   };
 }
 
@@ -71,9 +69,4 @@ export function testPolicies(text: string, { now = Date.now() }: PolicyOptions =
     }
     return testDocument(document, now);
   });
-}
-
-/** A port alone is a TCP port. */
-function withProtocol(query: Query): Query {
-  return query.port === undefined || query.protocol !== undefined ? query : { ...query, protocol: 'TCP' };
 }

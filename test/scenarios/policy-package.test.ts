@@ -108,13 +108,15 @@ describe('the package of the policy engine', () => {
   });
 
   test('takes a listed id for the peer of the document that has it, and for nobody where none has', async () => {
-    const judged = await answered(`[undefined, 'p_aaaaaaaaaaaaaaaaaaaaaaaaaa'].map((uid) => {
+    const id = 'p_aaaaaaaaaaaaaaaaaaaaaaaaaa';
+    const judged =
+      await answered(`[[undefined, '${id}'], ['${id}', '${id}'], ['${id}', 'WEB-1']].map(([uid, listed]) => {
       const peers = before.map((one) => (one.metadata.name === 'web-1' ? { ...one, metadata: { ...one.metadata, uid } } : one));
-      const allow = { action: 'ALLOW', peerSelector: { peers: ['DB-1'] }, ingress: [{ from: [{ peerSelector: { peers: ['p_aaaaaaaaaaaaaaaaaaaaaaaaaa'] } }] }] };
-      const listed = { ...after.at(-1), spec: allow };
-      return policy.networkOf([...peers, listed]).explain({ src: 'web-1', dst: 'db-1' }).verdict;
+      const ingress = [{ from: [{ peerSelector: { peers: [listed] } }] }];
+      const allow = { ...after.at(-1), spec: { action: 'ALLOW', peerSelector: { peers: ['db-1'] }, ingress } };
+      return policy.networkOf([...peers, allow]).explain({ src: 'web-1', dst: 'db-1' }).verdict;
     })`);
-    expect(judged).toEqual(['unreachable', 'reachable']);
+    expect(judged).toEqual(['unreachable', 'reachable', 'reachable']);
   });
 
   test('refuses a query that does not fit', async () => {

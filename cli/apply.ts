@@ -34,7 +34,8 @@ export function defineApply(apply: Command): void {
       .option('--dry-run', 'show what that would change, open and close; exit 1 where it is anything'),
     async ({ file, prune, dryRun, ...options }: ApplyOptions): Promise<Answer> => {
       const target = targetOf(options);
-      const read = await readDocuments(file, typeof prune === 'string');
+      const mayBeEmpty = typeof prune === 'string' && opensNothing(prune);
+      const read = await readDocuments(file, { saysAll: prune !== undefined, mayBeEmpty });
       const values = { documents: read.documents, ...(prune !== undefined && { prune: prunedKinds(prune, read) }) };
       if (dryRun) return answerOf(await preview(target, read, values));
       const value = await withFileNames(read, () => callOperation(target, applyResources, values));
@@ -53,9 +54,21 @@ export function prunedKinds(
   prune: true | string,
   { documents, isExport }: Pick<Documents, 'documents' | 'isExport'>,
 ): string[] {
-  if (prune !== true) return prune.split(',').map((kind) => kind.trim());
+  if (prune !== true) return kindsIn(prune);
   const held = new Set(documents.map((document) => nameOf(document).kind));
   return PRUNED_KINDS.filter((kind: PrunedKind) => held.has(kind) || (isExport && kind !== 'WorkloadRule'));
+}
+
+function kindsIn(prune: string): string[] {
+  return prune.split(',').map((kind) => kind.trim());
+}
+
+/**
+ * True where an empty directory may be meant: without rules no workload joins. Without policies all is open, and a volume that was not
+ * mounted looks the same.
+ */
+export function opensNothing(prune: string): boolean {
+  return kindsIn(prune).every((kind) => kind === ('WorkloadRule' satisfies PrunedKind));
 }
 
 export function preview(target: Target, read: Pick<Documents, 'places'>, values: object): Promise<Preview> {

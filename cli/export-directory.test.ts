@@ -117,6 +117,30 @@ test('a link in the directory leads no file out of it, and none is read through 
   }
 });
 
+test.each<[what: string, target: string, link: string]>([
+  ['a file', 'hidden/a.yaml', 'b.yaml'],
+  ['a directory', 'hidden', 'team'],
+  ['nothing', 'hidden/gone.yaml', 'b.yml'],
+])(
+  'a directory with a link to %s, as a volume of Kubernetes has, never says all there is',
+  async (_what, target, link) => {
+    mkdirSync(path.join(place, '.data', 'hidden'), { recursive: true });
+    writeFileSync(path.join(place, '.data', 'hidden', 'a.yaml'), 'kind: A\n');
+    symlinkSync(path.join(place, '.data', target), path.join(place, link));
+    await expect(readDocuments(place, { saysAll: true, mayBeEmpty: true })).rejects.toMatchObject({
+      exitCode: 2,
+      message: `${link} is a link, which is not followed: --prune would delete what it leads to.`,
+    });
+    expect((await readDocuments(place, { mayBeEmpty: true })).documents).toEqual([]);
+  },
+);
+
+test('a link to what is no file of resources keeps nothing from being pruned', async () => {
+  writeFileSync(path.join(place, '.notes'), 'text');
+  symlinkSync(path.join(place, '.notes'), path.join(place, 'README.md'));
+  expect((await readDocuments(place, { saysAll: true, mayBeEmpty: true })).documents).toEqual([]);
+});
+
 test('a file of several documents names each, and what is no YAML names its file', async () => {
   mkdirSync(path.join(place, 'team'));
   writeFileSync(path.join(place, 'team', 'a.yml'), 'kind: A\n---\nkind: List\nitems: [{ kind: B }, { kind: C }]\n');

@@ -32,7 +32,8 @@ export function inOptions(text: string): string {
     .replaceAll(POINTER, (whole, field: string) => (NAME_OF[field] === undefined ? whole : `${NAME_OF[field]}: `))
     .replaceAll(/\/orders(?:\/0)?: /g, '')
     .replaceAll(/\bfor (and|or) until\b/g, '--for $1 --until')
-    .replaceAll('leave out starts', 'leave out --starts')
+    .replaceAll('eave out starts', 'eave out --starts')
+    .replaceAll('for counts', '--for counts')
     .replaceAll('deny with starts', 'mesh deny with --starts')
     .replaceAll(/\bexcept_from\b/g, '--except-from')
     .replaceAll(/\bexcept_to\b/g, '--except-to');

@@ -24,11 +24,21 @@ export function relativeTime(text: string, now = Date.now()): string | undefined
   if (!INSTANT.test(text)) return undefined;
   const away = Date.parse(text) - now;
   if (Number.isNaN(away)) return undefined;
-  const length = Math.abs(away);
-  const [unit, size] = UNITS.find(([, size]) => length >= size) ?? ['s', 1_000];
+  const length = away > 0 ? rounded(away) : -away;
+  const [unit, size] = unitOf(length);
   const count = Math.floor(length / size);
   if (count === 0) return 'now';
   if (unit === 'day' && count >= MAX_DAYS) return text.slice(0, 10);
   const amount = `${count} ${unit === 'day' && count > 1 ? 'days' : unit}`;
   return away > 0 ? `in ${amount}` : `${amount} ago`;
+}
+
+/** What is ahead is told to the nearest unit: in 3 h, and not in 2 h a second after three hours were asked for. */
+function rounded(length: number): number {
+  const [, size] = unitOf(length);
+  return Math.round(length / size) * size;
+}
+
+function unitOf(length: number): (typeof UNITS)[number] {
+  return UNITS.find(([, size]) => length >= size) ?? ['s', 1_000];
 }

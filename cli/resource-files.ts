@@ -1,4 +1,4 @@
-import { lstat, opendir } from 'node:fs/promises';
+import { lstat, opendir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { YamlError } from '../core/base/ports.ts';
 import type { FileResource } from '../core/history/export.ts';
@@ -59,19 +59,20 @@ const MAX_FILES = 20_000;
  * The documents of a file, of standard input (`-`), or of the YAML and JSON files of a directory in the order of their
  * names. Hidden files are passed over and links in it are not followed: they may lead anywhere.
  *
+ * @param saysAll whether what the directory does not hold is pruned, so that it has no link to more of it
  * @param mayBeEmpty whether a directory without files says that there is nothing; else it is taken for a wrong one
  * @throws CliError also for a file of a directory that holds no document: pruning would delete what it held
  */
 export async function readDocuments(
   from: string,
-  mayBeEmpty = false,
+  { saysAll = false, mayBeEmpty = false } = {},
 ): Promise<Documents & { readonly isDirectory: boolean }> {
   const isDirectory = from !== '-' && (await isDirectoryAt(from));
   if (!isDirectory) {
     const read = [[from, documentsOf(from, await readText(from))]] as const;
     return { ...joinedDocuments(read), isExport: false, isDirectory };
   }
-  const names = await filesBelow(from);
+  const names = await filesBelow(from, saysAll);
   if (names.length === 0 && !mayBeEmpty) throw new CliError(`${from} has no YAML or JSON files.`, EXIT.input);
   const texts: [string, string][] = [];
   for (const name of names) texts.push([name, await readText(path.join(from, name))]);
@@ -89,6 +90,13 @@ async function isDirectoryAt(place: string): Promise<boolean> {
   }
 }
 
+async function leadsToDirectory(link: string): Promise<boolean> {
+  return stat(link).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+}
+
 export async function isThere(place: string): Promise<boolean> {
   return lstat(place).then(
     () => true,
@@ -96,13 +104,22 @@ export async function isThere(place: string): Promise<boolean> {
   );
 }
 
-async function filesBelow(directory: string, below = ''): Promise<string[]> {
+const ENDINGS = ['.yaml', '.yml', '.json'];
+
+async function filesBelow(directory: string, saysAll: boolean, below = ''): Promise<string[]> {
   const found: string[] = [];
   for await (const entry of await opendir(path.join(directory, below))) {
     if (entry.name.startsWith('.')) continue;
     const name = path.posix.join(below, entry.name);
-    if (entry.isDirectory()) found.push(...(await filesBelow(directory, name)));
-    else if (entry.isFile() && /\.(?:ya?ml|json)$/.test(entry.name)) found.push(name);
+    const hasEnding = ENDINGS.includes(path.extname(entry.name));
+    if (entry.isDirectory()) found.push(...(await filesBelow(directory, saysAll, name)));
+    else if (entry.isFile() && hasEnding) found.push(name);
+    else if (saysAll && entry.isSymbolicLink() && (hasEnding || (await leadsToDirectory(path.join(directory, name))))) {
+      throw new CliError(
+        `${name} is a link, which is not followed: --prune would delete what it leads to.`,
+        EXIT.input,
+      );
+    }
     if (found.length > MAX_FILES) throw new CliError(`${directory} has more than ${MAX_FILES} files.`, EXIT.input);
   }
   return found.sort();

@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import { inLocalTime } from './local-time.ts';
 import { beyondColumns, table, textOf } from './table.ts';
 
 const COLUMNS = { Id: 'id', Status: 'status', By: 'by', At: 'at', Version: 'version', Summary: 'summary' };
@@ -32,6 +33,11 @@ test('a time in a table is told from now, and in a record with the time itself',
   vi.useFakeTimers({ now: Date.parse('2026-01-31T12:03:10.000Z') });
   expect(table([row], { At: 'at' }).split('\n')[1]).toBe('3 min ago');
   expect(textOf({ at: row.at })).toBe('at  2026-01-31 12:00:00 UTC (3 min ago)');
+});
+
+test('a time inside a sentence of a table is told by the clocks of the terminal', () => {
+  const rule = 'From 2026-01-31T12:00:00Z on: ALLOW no ingress to db-1; egress not touched';
+  expect(table([{ rule }], { Rule: 'rule' })).toContain(inLocalTime('From 2026-01-31T12:00:00Z on:'));
 });
 
 test.each([40, 80, 120, 200])(

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import type { Columns } from '../core/base/operation.ts';
 import { longestPart, terminalWidth, wrapped } from './fit.ts';
+import { inLocalTime } from './local-time.ts';
 import { relativeTime } from './relative-time.ts';
 import { visibleLine } from './visible.ts';
 
@@ -168,7 +169,7 @@ function cellOf(value: unknown, path = ''): string {
   if (typeof value === 'object') {
     return cellOf(Object.entries(value).map(([key, inner]) => `${key}=${cellOf(inner)}`));
   }
-  return relativeTime(String(value)) ?? visibleLine(String(value));
+  return relativeTime(String(value)) ?? visibleLine(inLocalTime(String(value)));
 }
 
 /** A line for each field of a record, with those of the objects in it by their paths. */

@@ -17,7 +17,7 @@ import { type Field, fieldsOf, WHEN_LEFT_OUT } from './schema-fields.ts';
 type Operation = AnyOperation<Services>;
 
 /** Characters of an answer that are shown: enough to see its form. */
-const SHOWN = 1_500;
+const SHOWN = 1_600;
 
 const INTRODUCTION = `An agent connects over MCP, by Streamable HTTP at \`/mcp\` or through a command on standard input and output. It sees the tools that
 its token may call. Everything it changes is planned first and waits for a person: no tool approves. Names, labels and notes in

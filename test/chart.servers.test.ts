@@ -55,6 +55,8 @@ describe.skipIf(!existsSync(HELM) || !python)('the chart', () => {
   test.each(SETS)('gives no pod rights that it has no need of, with %s', (values) => {
     for (const pod of podsOf(rendered(values))) {
       expect(pod).toMatchObject({ automountServiceAccountToken: false, securityContext: { runAsNonRoot: true } });
+      // Else a service mesh would be a variable MESH_PORT, which the configuration does not know.
+      expect(pod.enableServiceLinks).toBe(false);
       for (const container of [...pod.containers, ...(pod.initContainers ?? [])]) {
         expect(container.securityContext).toEqual({
           allowPrivilegeEscalation: false,
@@ -88,5 +90,39 @@ describe.skipIf(!existsSync(HELM) || !python)('the chart', () => {
   ])('is refused without what it needs: %s with %s', async (values, setting, message) => {
     const { code, stderr } = await run(HELM, ['template', 'net', CHART, '--values', values, '--set', setting]);
     expect([code, stderr]).toEqual([1, expect.stringContaining(message)]);
+  });
+
+  test.each(['https://mesh.example.com', 'mesh.example.com:4222', 'fd00::1', 'a b', 'a\nb'])(
+    'refuses %j as the host of nodes, which are given addresses with schemes and ports of it',
+    async (host) => {
+      const { code, stderr } = await run(HELM, ['template', 'net', CHART, '--set-string', `host=${host}`]);
+      expect([code, stderr]).toEqual([1, expect.stringContaining('without a scheme and a port')]);
+    },
+  );
+
+  test.each([
+    'app.initAdmins[0].password=0123456789',
+    'app.metrics.token=0123456789abcdef',
+    'app.oidc[0].clientSecret=0123456789',
+    'app.oauth.identityAssertions.clients[0].secret=0123456789',
+  ])('keeps no secret in a ConfigMap, but has it put into a Secret: %s', async (setting) => {
+    const args = ['template', 'net', CHART, '--values', setOf('standalone'), '--set', `config.${setting}`];
+    const { code, stderr } = await run(HELM, args);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('name that in configSecret')]);
+    expect((await run(HELM, [...args, '--set', 'configSecret=mesh-config'])).code).toBe(0);
+  });
+
+  test('lets settings into a ConfigMap that say where a secret is', () => {
+    const named = 'config.app.oidc[0].clientSecretFile=/run/secrets/oidc';
+    const [config] = rendered(setOf('standalone'), '--set', named).filter(({ kind }) => kind === 'ConfigMap');
+    expect(JSON.stringify(config)).toContain('/run/secrets/oidc');
+  });
+
+  test('takes a value as one text, whatever characters it has', () => {
+    const injected = ['priorityClassName', 'persistence.storageClass', 'ingress.className', 'ingress.tlsSecret'];
+    const settings = injected.flatMap((name) => ['--set-string', `${name}=x\nhostNetwork: true`]);
+    const documents = rendered(setOf('monitored'), ...settings);
+    for (const pod of podsOf(documents)) expect(pod.hostNetwork).toBeUndefined();
+    expect(podsOf(documents)[0].priorityClassName).toBe('x\nhostNetwork: true');
   });
 });

@@ -26,6 +26,7 @@ const OTHERS = {
     'core/model/presets.ts',
     'core/views/workload-rule.ts',
     ...['generate-join-token', 'join-token-view'].map((name) => `tools/tokens/${name}.ts`),
+    ...['join-tokens.tsx', 'workload-fields.tsx', 'workload-request.ts'].map((name) => `web/src/pages/join/${name}`),
   ],
   'destinations on the internet that a sandbox opens': [
     ...['openings', 'sandbox-process'].map((name) => `client/sandbox/${name}.ts`),

@@ -83,7 +83,7 @@ describe('a policy that waits', () => {
     expect(await names()).toEqual([]);
     expect(await lastReason()).toEqual([
       'system:begin',
-      expect.stringMatching(/^the policy was to begin and is deleted instead: the assertion shut would fail: /),
+      expect.stringMatching(/^the policy late was to begin and is deleted instead: the assertion shut would fail: /),
     ]);
   });
 

@@ -24,6 +24,7 @@ type Services = Pick<NetworkServices, 'store' | 'states' | 'clock'>;
 
 /** How long the policies of one workspace may begin before those of others have their turn, ms. */
 const TURN_MS = 1_000;
+const MAX_NAMED = 5;
 
 /**
  * Lets the policies of a workspace begin whose time has come. What may not be any more is deleted instead, and the audit log
@@ -106,13 +107,24 @@ async function beginTogether(
     const broken = refusal === undefined ? await brokenBy(services, before, writes) : undefined;
     if (broken !== undefined && mayPostpone) return 'postponed';
     const why = refusal ?? broken;
-    if (why === undefined) await commit(begins, 'the policy begins');
-    else await commit(ends, `the policy was to begin and is deleted instead: ${why}`);
+    if (why === undefined) await commit(begins, `${namesText(policies)} ${policies.length === 1 ? 'begins' : 'begin'}`);
+    else await commit(ends, deletedText(policies, why));
   } catch (error) {
     if (!(error instanceof MeshError && error.code === 'payload_too_large')) throw error;
-    await commit(ends, `the policy was to begin and is deleted instead: ${error.message}`);
+    await commit(ends, deletedText(policies, error.message));
   }
   return 'written';
+}
+
+function deletedText(policies: readonly PolicyRecord[], why: string): string {
+  const [were, are] = policies.length === 1 ? ['was', 'is'] : ['were', 'are'];
+  return `${namesText(policies)} ${were} to begin and ${are} deleted instead: ${why}`;
+}
+
+function namesText(policies: readonly PolicyRecord[]): string {
+  const names = policies.slice(0, MAX_NAMED).map(({ name }) => name);
+  const more = policies.length > MAX_NAMED ? ` and ${policies.length - MAX_NAMED} more` : '';
+  return `the ${policies.length === 1 ? 'policy' : 'policies'} ${names.join(', ')}${more}`;
 }
 
 /** Returns why policies may not begin, whatever others do: it was judged when they were written, and the network has changed since. */

@@ -35,7 +35,7 @@ export interface Views {
   readonly newcomers?: Iterable<Comparison>;
 }
 
-const ENDED = 'once policies that cover them today have ended';
+const ENDED = 'once policies that cover them have ended';
 /** Rows that an answer names. */
 const MAX_ROWS = 20;
 

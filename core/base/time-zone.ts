@@ -29,6 +29,11 @@ export function clockText(at: number, timeZone: string): string {
   return `${weekday} ${text.slice(0, 10)} ${text.slice(11, 16)}${seconds}`;
 }
 
+/** `Tuesday 2026-01-06 03:00 Europe/Berlin`. */
+export function zonedText(at: number, timeZone: string): string {
+  return `${clockText(at, timeZone)} ${timeZone}`;
+}
+
 /** Names found to be time zones; asking costs 100 microseconds. */
 const knownZones = new Set<string>(['UTC']);
 

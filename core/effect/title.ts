@@ -13,6 +13,10 @@ interface TitleAdditions {
   readonly later?: readonly string[];
   /** Controls of frameworks that fail then. */
   readonly failing?: readonly string[];
+  /** Sentences without a subject on what changes beside connections. */
+  readonly lead?: readonly string[];
+  /** Words for when it opens and closes; empty for now. */
+  readonly when?: string;
   /** Terms by which peers are described first. */
   readonly named?: readonly string[];
 }
@@ -20,19 +24,20 @@ interface TitleAdditions {
 /**
  * An effect in one line: `Opens TCP 5432 from role=web (4 peers) to db-1, db-2; closes nothing.` What is wider than its pairs
  * of peers is never left to the warnings: addresses that are let in come first, and what opens later and the controls that fail are said too.
- * Route changes come before all: `Adds the network lab with the block 10.97.0.0/24; opens nothing; closes nothing.`
+ * What begins later is said to: `Then opens …`. Route changes come before all: `Adds the network lab with the block 10.97.0.0/24; opens nothing; closes nothing.`
  */
 export function effectTitle(
   effect: Effect,
   after: NetworkState,
-  { later = [], failing = [], named = [] }: TitleAdditions = {},
+  { later = [], failing = [], lead = [], when = '', named = [] }: TitleAdditions = {},
 ): string {
   const opensLater = later.length === 0 ? '' : `; ${cut(shortList(later, 1))}`;
   const fails = failing.length === 0 ? '' : `; fails ${shortList(failing, MAX_ROWS)}`;
   const unknown = effect.outside === undefined ? '; addresses outside of the network are not compared' : '';
   const side = (of: 'opened' | 'closed') => sideText(effect, of, after, named);
-  const routes = effect.routes.length === 0 ? '' : `${shortList(effect.routes.map(routeText), MAX_ROWS)}; `;
-  const text = `${routes}opens ${side('opened')}${opensLater}; closes ${side('closed')}${fails}${unknown}.`;
+  const first = [...effect.routes.map(routeText), ...lead];
+  const start = first.length === 0 ? '' : `${shortList(first, MAX_ROWS)}; `;
+  const text = `${start}${when}opens ${side('opened')}${opensLater}; closes ${side('closed')}${fails}${unknown}.`;
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 

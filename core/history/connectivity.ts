@@ -10,6 +10,7 @@ import type { ConnectivityQuery, Explanation, Verdict } from '../reachability/ex
 import { lookUpPeerOrHost, outsideOf, peerNotFound } from '../state/find-peer.ts';
 import type { HistoryServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
+import { beginNote } from './begin-note.ts';
 import type { NetworkCommit } from './blame.ts';
 import { decidingCommit } from './deciding-commit.ts';
 import type { Identity } from './pair/identity.ts';
@@ -48,7 +49,7 @@ export interface ConnectivityAnswer {
   readonly blocked_by: Explanation['blocked_by'];
   /** Changes in order, which together are computed to open the connection. */
   readonly would_fix: readonly FixStep[];
-  /** Caveat of an answer about outside addresses, or of an unknown end. */
+  /** Caveat of an answer about outside addresses, of an unknown end, or what policies change that wait. */
   readonly note?: string;
   readonly now: { readonly verdict: Verdict; readonly changed_by: NetworkCommit | null };
 }
@@ -87,7 +88,9 @@ export async function connectivity(
     src: identityOf(ends.src),
     dst: identityOf(ends.dst),
   });
+  const peers = [ends.src, ends.dst].flatMap((end) => (isOutside(end) ? [] : [end]));
   const notes = [
+    ...(point ? [] : [beginNote(state, peers, judge)].flatMap((text) => text ?? [])),
     ...(isOutside(ends.src) || isOutside(ends.dst) ? [OUTSIDE_NOTE] : []),
     ...(span.to?.isExact === false ? [`It is so at least until ${formatSecond(span.to.at)}.`] : []),
   ];

@@ -6,6 +6,10 @@ const db = { matchLabels: { role: 'db' } };
 const web = { peerSelector: { matchLabels: { role: 'web' } } };
 
 test.each<[string, PolicySpec]>([
+  [
+    'From 2026-01-05T14:00:00Z on: ALLOW no ingress to role=db; egress not touched',
+    { action: 'ALLOW', peerSelector: db, ingress: [], startsAt: '2026-01-05T14:00:00.000Z' },
+  ],
   ['DENY all ingress to every peer that no ALLOW opens; egress not touched', { action: 'DENY', ingress: [] }],
   [
     'DENY all ingress to every peer that no ALLOW opens; all egress from every peer that no ALLOW opens',

@@ -1,3 +1,4 @@
+import { formatSecond, parseInstant } from '../base/time.ts';
 import type { PeerEntry, PolicySpec, PortEntry, Rule, Selector } from './policy.ts';
 import { type Direction, matchesAnyone, rulesOf } from './policy-match.ts';
 
@@ -5,15 +6,15 @@ import { type Direction, matchesAnyone, rulesOf } from './policy-match.ts';
 const MAX_NAMED = 8;
 
 /**
- * Returns a policy in one line: `ALLOW ingress to role=db only from role=web on TCP/5432; egress not touched`. Takes a spec with
- * the names of peers, not their ids.
+ * Returns a policy in one line: `ALLOW ingress to role=db only from role=web on TCP/5432; egress not touched`, behind its begin
+ * where it waits. Takes a spec with the names of peers, not their ids.
  */
 export function policyText(spec: PolicySpec): string {
   const subject = subjectText(spec);
   const [ingress, egress] = [directionText(spec, 'ingress', subject), directionText(spec, 'egress', subject)];
-  const begin = spec.startsAt === undefined ? '' : `; begins ${spec.startsAt}`;
-  if (ingress === undefined) return `${spec.action} ${egress}; ingress not touched${begin}`;
-  return `${spec.action} ${ingress}; ${egress ?? 'egress not touched'}${begin}`;
+  const begin = spec.startsAt === undefined ? '' : `From ${formatSecond(parseInstant(spec.startsAt))} on: `;
+  if (ingress === undefined) return `${begin}${spec.action} ${egress}; ingress not touched`;
+  return `${begin}${spec.action} ${ingress}; ${egress ?? 'egress not touched'}`;
 }
 
 /** Returns undefined where the policy does not govern the direction. */

@@ -8,12 +8,10 @@ import type { CallContext } from '../base/operation.ts';
 import { type ReadSet, StoreError } from '../base/ports.ts';
 import { serialized } from '../base/serialize.ts';
 import { hasEnded } from '../base/time.ts';
-import { routesPublicBlock } from '../effect/routes.ts';
+import { begunText, deadlineOf } from '../intent/plan/approval-deadline.ts';
 import { type Assessed, assessProposal } from '../intent/plan/assessed.ts';
-import { isAutoApproved } from '../intent/plan/auto-approval.ts';
 import { storedReading } from '../intent/plan/check.ts';
 import { type PlanSpec, planDraft } from '../intent/plan/plan-record.ts';
-import { isBeyondNamed, isUnseen } from '../intent/verify/findings.ts';
 import { isAtMost, withEarlierClosings } from '../intent/verify/risk.ts';
 import { CLOSINGS_COUNT_MS } from '../intent/verify/risk-table.ts';
 import { findWorkflow, type PlanRecord, type WorkflowRecord } from '../model/workflow-records.ts';
@@ -57,26 +55,11 @@ export async function applyPlan(
   requireAssertions(assessment.broken);
   const overridden = requireVerified(assessment, caller, workspace);
   const { settings } = (await workspaceById(services, workspace)).spec;
-  const { findings, risk } = assessment;
-  const mayBeAuto =
-    assessment.beyond === undefined &&
-    isAutoApproved(
-      {
-        ...assessment,
-        askedBy: plan.spec.askedBy,
-        riskLevel: risk.level,
-        isUnseen: findings.some(isUnseen),
-        isAsked: findings.some(isBeyondNamed) || (plan.spec.questions ?? []).length > 0,
-        failsControls: assessment.failsControls.length > 0,
-        isPublic: routesPublicBlock(assessment.effect),
-      },
-      settings,
-    );
   const spec: WorkflowSpec = {
     ...specOf(assessment, plan.spec, caller, services.clock.now()),
     planId: plan.name,
     ...(approvalAskedOf !== undefined && { approvalAskedOf }),
-    autoApprove: mayBeAuto,
+    autoApprove: assessment.isAuto,
     overridden,
   };
   const id = newId('wf');
@@ -99,7 +82,7 @@ export async function applyPlan(
       throw error;
     }
   };
-  const auto = await (mayBeAuto && assessment.effect.closed_pairs > 0
+  const auto = await (assessment.isAuto && assessment.effect.closed_pairs > 0
     ? serialized(services.store, workspace, submitClosing)
     : submit(spec));
 
@@ -194,7 +177,7 @@ export function specOf(
     ...personsOf(person, requesterId, applier),
     autoApprove: false,
     overridden: false,
-    expiresAt: now + WORKFLOW_TTL_MS,
+    expiresAt: deadlineOf(now + WORKFLOW_TTL_MS, assessment),
   };
 }
 
@@ -220,7 +203,8 @@ function requireUsable({ name, spec, status }: PlanRecord, caller: Caller, now: 
     );
   }
   if (status.workflowId !== undefined) throw used(name, status.workflowId);
-  if (hasEnded(spec, now)) throw new MeshError('plan_expired', 'The plan has expired: plan the change again.');
+  if (hasEnded(spec, now))
+    throw new MeshError('plan_expired', begunText(spec, now) ?? 'The plan has expired: plan the change again.');
 }
 
 function used(planId: string, workflowId?: string): MeshError {

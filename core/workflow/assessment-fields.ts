@@ -15,6 +15,7 @@ type AssessmentFields = Pick<
   | 'riskLevel'
   | 'riskReasons'
   | 'failsControls'
+  | 'begins'
   | 'baseRevision'
 >;
 
@@ -33,6 +34,7 @@ export function assessmentFields(assessment: Omit<Assessed, 'pairs'>): Assessmen
     riskLevel: risk.level,
     riskReasons: risk.reasons,
     ...(assessment.failsControls.length > 0 && { failsControls: assessment.failsControls }),
+    ...(assessment.begins !== undefined && { begins: assessment.begins }),
     baseRevision: readSet.revision,
   };
 }

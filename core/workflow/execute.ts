@@ -9,6 +9,7 @@ import { agentLineage } from '../identity/agent-lineage.ts';
 import { requireActiveOwners } from '../identity/current-rights.ts';
 import { assessProposal } from '../intent/plan/assessed.ts';
 import { storedReading } from '../intent/plan/check.ts';
+import { orderedPolicies } from '../intent/plan/shown-changes.ts';
 import { findWorkflow, type WorkflowRecord, type WorkflowStatus } from '../model/workflow-records.ts';
 import { withAuthor } from '../write/credentials.ts';
 import { callExecution, NotExecuted, wasExecuted } from './execute-call.ts';
@@ -93,10 +94,9 @@ async function executeChanges(services: Services, workspace: string, id: string,
       'The change is beyond the reach of the agent by now, so a person has to approve it.',
     );
   }
-  const author = spec.autoApprove && isAgentId(spec.requesterId) ? spec.requesterId : undefined;
-  const { orders, edits = [], changes, requesterId: by } = spec;
-  const ordered = orders && { by, policies: changes.slice(edits.length).map(({ name }) => name) };
-  const ops = assessment.ops.map((op) => withAuthor(op, author, ordered));
+  const agent = spec.autoApprove && isAgentId(spec.requesterId) ? spec.requesterId : undefined;
+  const ordered = orderedPolicies(spec, spec.requesterId);
+  const ops = assessment.ops.map((op) => withAuthor(op, { agent, ordered }));
   await moveTo(services, workflow, { state: 'executed' }, ops, requestId, {
     readSet: assessment.readSet,
     requireAtCommit,

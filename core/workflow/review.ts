@@ -8,6 +8,7 @@ import { routesPublicBlock } from '../effect/routes.ts';
 import { agentRights } from '../identity/agent-rights.ts';
 import { accountsOfPerson } from '../identity/persons.ts';
 import { hasSecondFactor, type Proof, spendFactor } from '../identity/second-factor.ts';
+import { begunText } from '../intent/plan/approval-deadline.ts';
 import { findWorkflow, type WorkflowRecord, type WorkflowStatus } from '../model/workflow-records.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import { ADMINISTRATOR_ROUTES, mayRoutePublic, whyNotOwn } from './approvers.ts';
@@ -138,8 +139,10 @@ async function pending({ services, workspace }: CallContext<Services>, id: strin
   const { state } = workflow.status;
   if (state !== 'pending')
     throw new MeshError('conflict', `The workflow is ${state}, not pending: there is nothing to review.`);
-  if (hasEnded(workflow.spec, services.clock.now())) {
-    throw new MeshError('expired', 'The workflow waited too long for a review: plan the change again.');
+  const now = services.clock.now();
+  if (hasEnded(workflow.spec, now)) {
+    const why = begunText(workflow.spec, now) ?? 'The workflow waited too long for a review: plan the change again.';
+    throw new MeshError('expired', why);
   }
   return workflow;
 }

@@ -1,6 +1,7 @@
 import { isFenced } from '../base/leader.ts';
 import { type Op, StoreError } from '../base/ports.ts';
 import { hasEnded } from '../base/time.ts';
+import { begunText } from '../intent/plan/approval-deadline.ts';
 import { executeWorkflow } from './execute.ts';
 import { wasExecuted } from './execute-call.ts';
 import type { Services } from './services.ts';
@@ -39,7 +40,9 @@ export async function expireWorkflows(services: Services, workspace: string): Pr
     if (!hasEnded(spec, now)) continue;
     const isDone = status.state === 'approved' && (await wasExecuted(store, workflow));
     const state = isDone ? 'executed' : 'expired';
-    await commitQuietly(services, workspace, [statusOp(workflow, { state })], `workflow ${name} ${state}`);
+    const error = isDone ? undefined : begunText(spec, now);
+    const op = statusOp(workflow, { state, ...(error !== undefined && { error }) });
+    await commitQuietly(services, workspace, [op], `workflow ${name} ${state}`);
   }
   const plans = (await store.list(workspace, 'Plan')).items;
   const old = plans.filter(({ spec }) => spec.expiresAt + PLAN_KEPT_MS <= now);

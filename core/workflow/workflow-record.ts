@@ -93,6 +93,8 @@ export interface WorkflowSpec extends WorkflowOwner {
   readonly autoApprove: boolean;
   /** Applied although its effect is not what was meant, by someone who may (`intents:override`). */
   readonly overridden: boolean;
+  /** The first begin among the policies that it writes or deletes, ms; absent where none of them waits. */
+  readonly begins?: number;
   /** Milliseconds. */
   readonly expiresAt: number;
 }

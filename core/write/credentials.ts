@@ -1,7 +1,7 @@
 import type { Write } from '../authority/writes.ts';
 import { apiTokenOf, type Caller } from '../base/caller.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
-import { type Change, type CommitContext, type Op, type Store, StoreError } from '../base/ports.ts';
+import { type Change, type Op, type Store, StoreError } from '../base/ports.ts';
 import type { Kind, RecordDraft, StoredRecord } from '../base/record.ts';
 import { CREDENTIAL_KINDS } from '../identity/credential-cache.ts';
 import { requireCurrentRights } from '../identity/current-rights.ts';
@@ -9,7 +9,7 @@ import { credentialEnd, grantLimitOf, requireWithinLimit } from '../identity/gra
 import { changedGrants } from '../model/grants.ts';
 import { isWorkloadRule } from '../model/token-record.ts';
 import { sameValue } from '../model/value.ts';
-import { ORDERED_BY, WRITTEN_BY } from '../model/written-by.ts';
+import { type Authorship, authoredAnnotations } from '../model/written-by.ts';
 import type { CallerDraft, Check, WritingCall } from './draft.ts';
 
 /** The store asks at the moment of the commit. Later writes of the same call complete it, even if the caller has gone. */
@@ -99,7 +99,7 @@ export async function signRecords(draft: CallerDraft, call: WritingCall): Promis
   const isPersons = caller.kind !== 'agent' || Boolean(draft.approved ?? draft.context.approval?.reviewedBy);
   const keys = new Set(granted.map(({ kind, name }) => `${kind}/${name}`));
   const ops = draft.ops
-    .map((op) => withAuthor(op, isPersons ? undefined : caller.id, draft.context.ordered))
+    .map((op) => withAuthor(op, { agent: isPersons ? undefined : caller.id, ordered: draft.context.ordered }))
     .map((op) => (keys.has(keyOf(op)) ? withTokenOf(op, token?.uid) : op));
   return { ...draft, ops, token: checkOf(token) };
 }
@@ -125,19 +125,9 @@ export function keyOf(op: Op): string {
   return `${kind}/${name}`;
 }
 
-/**
- * Says of a policy which agent wrote it by itself, and for whose orders it was written. What a person writes or approves is a
- * person's from then on, and what is changed otherwise than by orders of the same owner was not written for them any more.
- */
-export function withAuthor(op: Op, agent: string | undefined, ordered: CommitContext['ordered']): Op {
+/** Says of a policy which agent wrote it by itself, and for whose orders it was written. */
+export function withAuthor(op: Op, authorship: Authorship): Op {
   if ((op.op !== 'create' && op.op !== 'update') || op.record.kind !== 'MeshPolicy') return op;
-  const { [WRITTEN_BY]: _, [ORDERED_BY]: orderer, ...rest } = op.record.annotations;
-  const isOrdered = ordered?.policies.includes(op.record.name) === true;
-  const by = isOrdered && (op.op === 'create' || orderer === ordered.by) ? ordered.by : undefined;
-  const annotations = {
-    ...rest,
-    ...(agent !== undefined && { [WRITTEN_BY]: agent }),
-    ...(by !== undefined && { [ORDERED_BY]: by }),
-  };
+  const annotations = authoredAnnotations(op.op, op.record, authorship);
   return { ...op, record: { ...op.record, annotations } satisfies RecordDraft };
 }

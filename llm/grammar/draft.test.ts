@@ -41,7 +41,10 @@ const UNCERTAIN: readonly (readonly [sentence: string, orders: readonly DraftOrd
   ['let web-1 and web-2 reach api-1 and api-2 respectively on 22', [{ from: ['web-1', 'web-2'], to: [], ports: [] }]],
   ['except for api-1, no api may reach db on 5432', []],
   ['let ops reach web on 22 for 2 hours starting tomorrow', []],
-  ['let ops reach web for 2 hours starting tomorrow', [{ ...OPS_TO_WEB, to: [], for: '' }]],
+  [
+    'let ops reach web for 2 hours starting tomorrow',
+    [{ ...OPS_TO_WEB, to: [], for: '', starts: '2026-01-06T00:00:00Z' }],
+  ],
   ['let ops reach web on 22 but only until 18:00', [{ ...OPS_TO_WEB, to: [], until: '2026-01-05T18:00:00Z' }]],
   ['let web (port 80) reach db', []],
   ['let web reach db on 5432 and api', []],
@@ -51,6 +54,19 @@ const UNCERTAIN: readonly (readonly [sentence: string, orders: readonly DraftOrd
 
 test.each(UNCERTAIN)('"%s" has a draft of its certain parts alone, without a verb', (sentence, orders) => {
   expect(draftOf(sentence).orders).toEqual(orders);
+});
+
+test.each([
+  ['let web reach db on 5432 from tomorrow 9:00', '2026-01-06T09:00:00Z'],
+  ['tomorrow at 9:00 let web reach db on 5432', '2026-01-06T09:00:00Z'],
+  ['let web reach db on 5432 starting friday 8:00 until friday 18:00', '2026-01-09T08:00:00Z'],
+  ['let web reach dbx on 5432 until friday 18:00', undefined],
+  ['let web reach dbx on 5432', undefined],
+])('"%s" is refused with the field that says when it begins', (intent, begin) => {
+  const answer = readSentence(intent, { state: STATE, now: Date.UTC(2026, 0, 5, 12), timeZone: 'UTC' });
+  const said = answer.outcome === 'refused' ? answer.questions.join(' ') : 'read';
+  expect(said.includes(begin === undefined ? '--starts' : `--starts ${begin})`)).toBe(begin !== undefined);
+  expect(said).not.toBe('read');
 });
 
 test('a sentence in which only a name is unknown has the verb, the ports and the end', () => {

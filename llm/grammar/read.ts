@@ -1,9 +1,11 @@
 import { MeshError } from '../../core/base/errors.ts';
 import { nearest } from '../../core/base/nearest.ts';
 import { API_VERSION } from '../../core/base/record.ts';
+import { formatSecond } from '../../core/base/time.ts';
 import type { OrderInput } from '../../core/intent/orders/order.ts';
 import type { OrderDraft, RevertTarget } from '../../core/intent/plan/planner.ts';
 import { type NetworkState, writtenPolicies } from '../../core/state/state.ts';
+import { beginIn } from './begin.ts';
 import { clausesOf } from './clauses.ts';
 import { draftOf } from './draft.ts';
 import { eachWithPorts } from './each.ts';
@@ -16,7 +18,7 @@ import { type Reading, readClause } from './reading.ts';
 import { withoutReason } from './reasons.ts';
 import { enumerated, quoted, Refusal } from './refusal.ts';
 import type { Token } from './token.ts';
-import { tokenize } from './tokens.ts';
+import { tokenize, type Word } from './tokens.ts';
 
 /** The network, the moment and the place in which a sentence is read. */
 export interface SentenceContext {
@@ -53,15 +55,26 @@ export function readSentence(sentence: string, context: SentenceContext): Senten
   const names = namesOf(context.state);
   const vocabulary = vocabularyOf(names, context);
   let tokens: readonly Token[] = [];
+  let words: readonly Word[] = [];
   try {
-    tokens = recognize(tokenize(sentence), vocabulary);
+    words = tokenize(sentence);
+    tokens = recognize(words, vocabulary);
     refuseQuestion(tokens);
     const { rest, reason } = withoutReason(tokens, vocabulary.isName);
     return answerOf(readingsOf(rest, lastOf(context, vocabulary, names), names), context, reason);
   } catch (error) {
     const [reason, questions] = refusalOf(error);
-    return { outcome: 'refused', reason, questions, draft: draftOf(tokens, names) };
+    const begin = beginIn(words, vocabulary);
+    const draft = draftOf(tokens, names);
+    if (begin === undefined) return { outcome: 'refused', reason, questions, draft };
+    const starts = formatSecond(begin);
+    const orders = draft.orders.map((order) => ({ ...order, starts }));
+    return { outcome: 'refused', reason, questions: [startsText(starts), ...questions], draft: { ...draft, orders } };
   }
+}
+
+function startsText(starts: string): string {
+  return `Should it begin at ${starts}? No sentence says that: send it as an order with starts (mesh allow with --starts ${starts}).`;
 }
 
 /** "Web can reach db?" asks whether it is so; "could you let web reach db?" asks for it. */

@@ -45,6 +45,16 @@ test('an access token tells its person, its client, its address and its end, wit
   });
 });
 
+test('a token counts no longer than it tells, where its issuer tells a fraction of a second', async () => {
+  const { verifier, issuer, clock } = await withIssuer();
+  const token = await issuer.token(CLAIMS, { lasts: 300.5 });
+  const { expiresAt } = await verifier.verify(token);
+  clock.time = expiresAt - 1;
+  await verifier.verify(token);
+  clock.time = expiresAt;
+  await expect(verifier.verify(token)).rejects.toThrow('it has expired');
+});
+
 test.each([
   ['at+jwt', {}],
   ['application/at+jwt', {}],
@@ -143,12 +153,11 @@ test('nobody whose key is known waits for an issuer that was away and now hangs'
 
 test('a token that was issued for an assertion tells what that said, for an hour, wherever the keys are the same', async () => {
   const { clock } = await withIssuer();
-  const settings = {
-    publicUrls: ['https://mesh.example.com/', 'https://mesh.example.net'],
-    authorizationServer: { issuer: ISSUER, grants: [], allow: [], takesAssertions: true },
+  const planeWith = (key: string, issuer = ISSUER) => {
+    const authorizationServer = { issuer, grants: [], allow: [], takesAssertions: true };
+    const settings = { publicUrls: ['https://mesh.example.com/', 'https://mesh.example.net'], authorizationServer };
+    return buildAccessTokenVerifier({ settings, keys: { controlPrivateKey: new Secret(key) }, clock });
   };
-  const planeWith = (key: string) =>
-    buildAccessTokenVerifier({ settings, keys: { controlPrivateKey: new Secret(key) }, clock });
   const resource = 'https://mesh.example.net/mcp';
   const facts = { subject: 'u-1', clientId: 'planner', resource, issuedAt: 5_000, claims: { groups: ['ops'] } };
   const token = (await planeWith('one key')?.assertions?.issue({ ...facts, signedInAt: 4_000 })) ?? '';
@@ -157,6 +166,8 @@ test('a token that was issued for an assertion tells what that said, for an hour
   const expiresAt = clock.time + 3_600_000;
   expect(await same?.verify(token)).toEqual({ ...facts, signedInAt: 4_000, expiresAt });
   await expect(planeWith('another key')?.verify(token)).rejects.toThrow('its signature is wrong');
+  const migrated = planeWith('one key', 'https://another.example');
+  await expect(migrated?.verify(token)).rejects.toThrow('its signature is wrong');
   clock.time = expiresAt;
   await expect(same?.verify(token)).rejects.toThrow('it has expired');
 });

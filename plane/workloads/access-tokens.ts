@@ -48,7 +48,7 @@ export function buildAccessTokenVerifier({
   const { issuer, allow, takesAssertions } = settings.authorizationServer;
   const resources = [...new Set(publicResources(settings))];
   const self = takesAssertions ? ownIssuer(settings) : undefined;
-  const own = self === undefined ? undefined : buildOwnAccessTokens(self, oauthSecret(keys, 'access'), clock);
+  const own = self === undefined ? undefined : buildOwnAccessTokens(self, issuer, oauthSecret(keys, 'access'), clock);
   // Who runs the host names the issuer, so it may be inside of the own network.
   const { hostname } = new URL(issuer);
   const reachable = [hostname.replaceAll(/[[\]]/g, ''), ...allow];
@@ -121,19 +121,26 @@ function factsOf(payload: JWTPayload, clock: Clock): Omit<IssuedAccess, 'resourc
     subject,
     clientId,
     issuedAt: iat * 1_000,
-    expiresAt: (exp + WORKLOAD_SKEW_S) * 1_000,
+    // As long as it counts, where an issuer tells a fraction of a second.
+    expiresAt: (Math.ceil(exp) + WORKLOAD_SKEW_S) * 1_000,
     ...(typeof signedInAt === 'number' && { signedInAt: signedInAt * 1_000 }),
     claims: claimsWithScopes(payload),
   };
 }
 
-function requireAccessToken({ typ }: JWTHeaderParameters): void {
-  if (!TYPES.has(typ?.toLowerCase())) throw refused(`it is no access token but of the type ${typ?.slice(0, 40)}`);
+function requireAccessToken(header: JWTHeaderParameters): void {
+  const type = typeOf(header);
+  if (!TYPES.has(type)) throw refused(`it is no access token but of the type ${type?.slice(0, 40)}`);
 }
 
-function requireAssertion({ typ }: JWTHeaderParameters): void {
-  const kind = typ?.toLowerCase().replace('application/', '');
+function requireAssertion(header: JWTHeaderParameters): void {
+  const kind = typeOf(header)?.replace('application/', '');
   if (kind !== ASSERTION_TYPE) throw refused(`it is no identity assertion: its type is not ${ASSERTION_TYPE}`);
+}
+
+/** Of a header that was signed, and may hold anything all the same. */
+function typeOf({ typ }: JWTHeaderParameters): string | undefined {
+  return typ === undefined ? undefined : String(typ).toLowerCase();
 }
 
 /** Returns those of the own addresses that a claim names. */

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import type { Clock } from '../../core/base/ports.ts';
@@ -30,9 +30,13 @@ export interface OwnAccessTokens {
   verify(token: string, audiences: readonly string[]): Promise<IssuedAccess>;
 }
 
-/** Access tokens that this installation issues for identity assertions (RFC 9068). Nothing of them is stored. */
-export function buildOwnAccessTokens(issuer: string, secret: Secret, clock: Clock): OwnAccessTokens {
-  const key = new TextEncoder().encode(secret.reveal());
+/**
+ * Access tokens that this installation issues for identity assertions (RFC 9068). Nothing of them is stored.
+ *
+ * @param asserter issuer of the assertions: tokens end with it, because the next one may mean somebody else by the same subject
+ */
+export function buildOwnAccessTokens(issuer: string, asserter: string, secret: Secret, clock: Clock): OwnAccessTokens {
+  const key = createHmac('sha256', secret.reveal()).update(asserter).digest();
   return {
     issuer,
 

@@ -55,6 +55,7 @@ describe('a control plane to which clients bring identity assertions', () => {
     ['by an unknown key', () => plane.assertionOf({}, { kid: 'unknown' }), 'it is signed by no key'],
     ['of the type of an access token', () => plane.assertionOf({}, { typ: 'at+jwt' }), 'it is no identity assertion'],
     ['of the type of an ID token', () => plane.assertionOf({}, { typ: 'JWT' }), 'it is no identity assertion'],
+    ['whose type is no text', () => plane.assertionOf({}, { typ: 5 }), 'it is no identity assertion'],
     ['without a type', () => plane.assertionOf({}, { typ: undefined }), 'it is no identity assertion'],
     [
       'that is an access token of the issuer',

@@ -20,6 +20,18 @@ const SHORT: readonly Session[] = [
     'docs/rest.md: First steps over REST 1',
     'docs/delegation.md: Delegation: what agents may do 1',
   ],
+  [
+    START,
+    'README.md: The first change 1',
+    'README.md: The first change 2',
+    'README.md: The first change 3',
+    'docs/how-to.md: Let a contractor in for two hours 1',
+    'docs/how-to.md: See who reaches what, and why 1',
+    'docs/how-to.md: Take access back 1',
+    'docs/how-to.md: See who changed what, and undo it 1',
+    'docs/how-to.md: Add a colleague 1',
+    'docs/how-to.md: Keep the network in Git 1',
+  ],
   ['README.md: Three nodes 1'],
 ];
 /** Sessions of the long run. */

@@ -15,12 +15,16 @@ const FIRST_CHANGE = [1, 2, 3].map((count) => `README.md: The first change ${cou
 /** Of an installation, with all that it depends on. */
 const MOST_MEGABYTES = 150;
 
+/** Git does not see what is built. */
+const LEFT_BEHIND = 'left-behind.txt';
+
 let home: string;
 let out: string;
 
 beforeAll(() => {
   home = mkdtempSync(path.join(tmpdir(), 'mesh-release-'));
   out = path.join(home, 'out');
+  writeFileSync(path.join(ROOT, 'web/dist', LEFT_BEHIND), 'of another commit');
   execFileSync('npm', ['run', '--silent', 'release', '--', '--dry-run', '--out', out], { cwd: ROOT, stdio: 'pipe' });
 }, PACKING_MS);
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -66,6 +70,12 @@ describe.skipIf(!hasTerminal)('what a release hands out', () => {
         ['LICENSE', 'README.md', 'dist/index.js', 'dist/index.d.ts'].map((file) => `package/${file}`),
       ),
     );
+  });
+
+  test('has the dashboard of the commit, and nothing of one that was built before', () => {
+    const files = execFileSync('tar', ['-tzf', handedOut('.tgz')], { encoding: 'utf8' });
+    expect(files).toContain('package/dist/web/dist/index.html');
+    expect(files).not.toContain(LEFT_BEHIND);
   });
 
   test('has the terms of every package that is built into the dashboard', () => {

@@ -31,6 +31,7 @@ describe.skipIf(!hasBrowser)('questions on the dashboard', () => {
     const field = page.getByRole('textbox', { name: /^Question/ });
     await expect.poll(() => field.inputValue()).toBe(QUESTION);
     await page.getByRole('button', { name: /^Who blocked/ }).waitFor();
+    await page.getByText('Days and times are read in UTC, the time zone of the workspace.').waitFor();
     expect(asked.filter((path) => path.includes('/ai/'))).toEqual([]);
 
     await field.focus();

@@ -305,7 +305,7 @@ describe.skipIf(!hasBrowser)('changes by intent on the dashboard', () => {
     await row.getByRole('combobox', { name: 'From', exact: true }).fill('laptop');
     await row.getByRole('combobox', { name: 'To', exact: true }).fill('web-1');
     await row.getByRole('combobox', { name: 'Ports' }).fill('tcp/22');
-    await row.getByText('Exceptions, direction and begin').click();
+    await row.getByText('Exceptions and direction').click();
     await row.getByRole('combobox', { name: 'Through DENY policies' }).fill('no-ssh');
     await page.getByRole('button', { name: 'Preview' }).click();
     const plan = page.getByRole('article');
@@ -318,8 +318,10 @@ describe.skipIf(!hasBrowser)('changes by intent on the dashboard', () => {
     expect(dashboard.complaints).toEqual([]);
   });
 
-  test('an order begins later, which its plan and the page of its policy say', async () => {
-    await using dashboard = await openDashboard(browser, harness);
+  test('times of orders are read and shown by the clocks of the workspace, beside those of the viewer; a fault says what can be written', async () => {
+    const route = `/api/v1/workspaces/${own.workspace}`;
+    await harness.api('PATCH', route, { ...own, body: { settings: { timeZone: 'Asia/Tokyo' } } });
+    await using dashboard = await openDashboard(browser, harness, { timeZone: 'America/New_York' });
     const { page } = dashboard;
     const asked = requestsOf(page);
     await dashboard.go('prod/change');
@@ -329,26 +331,24 @@ describe.skipIf(!hasBrowser)('changes by intent on the dashboard', () => {
     await row.getByRole('combobox', { name: 'Action' }).selectOption('Deny');
     await row.getByRole('combobox', { name: 'From', exact: true }).fill('laptop');
     await row.getByRole('combobox', { name: 'To', exact: true }).fill('web-1');
-    await row.getByText('Exceptions, direction and begin').click();
-    await row.getByRole('textbox', { name: 'Begins' }).fill('2090-01-31T08:00');
+    await row.getByLabel('Begins').fill('2090-01-31T08:00');
+    const hint = 'As 2030-01-31T08:00, in Asia/Tokyo. That is 30 Jan 2090, 18:00 America/New_York.';
+    await row.getByText(hint).waitFor();
+    await row.getByLabel('Until').fill('friday');
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await row.getByText('A duration is written 30m, 2h').getByText('A time is written 2030-01-31T18:00').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await row.getByLabel('Until').fill('');
     await page.getByRole('button', { name: 'Preview' }).click();
     const plan = page.getByRole('article');
-    await plan.getByRole('list', { name: 'Orders' }).getByText('begins').waitFor();
+    const times = 'begins 31 Jan 2090, 08:00 Asia/Tokyo (30 Jan 2090, 18:00 America/New_York)';
+    await plan.getByRole('list', { name: 'Orders' }).getByText(times).waitFor();
     await plan.getByText('nothing changes before').first().waitFor();
-    expect(asked).toEqual([{ orders: [{ do: 'deny', from: ['laptop'], to: ['web-1'], starts: '2090-01-31T08:00' }] }]);
-    const spec = {
-      action: 'DENY',
-      peerSelector: { peers: ['web-1'] },
-      ingress: [{}],
-      startsAt: '2090-01-31T08:00:00Z',
-    };
-    await harness.api('POST', '/api/v1/policies', { ...own, body: { name: 'late', spec } });
-    await dashboard.go('prod/policies');
-    await page.getByText('begins').first().waitFor();
-    await dashboard.go('prod/policies/late');
-    await page.getByText('Begins', { exact: true }).first().waitFor();
+    expect(asked.at(-1)).toEqual({
+      orders: [{ do: 'deny', from: ['laptop'], to: ['web-1'], starts: '2090-01-31T08:00' }],
+    });
     expect(await accessibilityFaults(page)).toEqual([]);
-    await harness.api('DELETE', '/api/v1/policies/late', own);
+    await harness.api('PATCH', route, { ...own, body: { settings: { timeZone: 'UTC' } } });
     expect(dashboard.complaints).toEqual([]);
   });
 

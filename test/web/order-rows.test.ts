@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { completions, portCompletions, vocabularyOf } from '../../web/src/pages/change/completions.ts';
 import { draftOf } from '../../web/src/pages/change/draft.ts';
-import { faultsByRow, missingIn, orderOf, rowOf } from '../../web/src/pages/change/order-rows.ts';
+import { faultsByRow, missingIn, orderOf, rowOf, typedTime } from '../../web/src/pages/change/order-rows.ts';
 
 const WEB = { do: 'allow' as const, from: ['role=web'], to: ['db-1'] };
 const asOrder = (order: object) => orderOf(rowOf(order));
@@ -16,6 +16,26 @@ test('an order becomes a row and the same order again', () => {
     { ...WEB, through: ['no-lab'] },
   ])
     expect(asOrder(order)).toEqual(order);
+});
+
+test('instants of an order are edited by the clocks of the workspace, unless these show the time twice', () => {
+  const order = { ...WEB, starts: '2030-07-31T06:00:00Z', until: '2030-07-31T06:00:30Z' };
+  expect(rowOf(order, 'Europe/Zurich')).toMatchObject({ starts: '2030-07-31T08:00', end: '2030-07-31T08:00:30' });
+  const second = '2030-10-27T01:30:00Z';
+  expect(rowOf({ ...WEB, starts: second }, 'Europe/Zurich').starts).toBe(second);
+  expect(rowOf(order).starts).toBe(order.starts);
+});
+
+test.each([
+  ['2030-07-31T08:00', '2030-07-31T06:00:00.000Z'],
+  [' 2030-01-31T08:00:30 ', '2030-01-31T07:00:30.000Z'],
+  ['2030-07-31T08:00Z', '2030-07-31T08:00:00.000Z'],
+  ['2030-07-31T08:00+05:00', '2030-07-31T03:00:00.000Z'],
+  ['2h', undefined],
+  ['Tuesday', undefined],
+  ['', undefined],
+])('%j is typed for %j by the clocks of Zurich', (text, at) => {
+  expect(typedTime(text, 'Europe/Zurich')).toBe(at);
 });
 
 test('a row sends nothing that its action does not take', () => {
@@ -43,12 +63,14 @@ test('a row without one of its ends says which, and faults of a refusal stand at
     fault('/orders/1/to/1', 'b'),
     fault('/orders/0', 'c'),
     fault('/orders/2/until', 'd'),
+    fault('/orders/3/for', 'f'),
     fault('/intent', 'e'),
   ];
   expect(Object.fromEntries(faultsByRow(faults))).toEqual({
     0: { from: ['c'] },
     1: { to: ['a', 'b'] },
     2: { end: ['d'] },
+    3: { end: ['f A time is written 2030-01-31T18:00.'] },
   });
 });
 

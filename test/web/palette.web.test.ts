@@ -54,6 +54,23 @@ describe.skipIf(!hasBrowser)('going somewhere by its name', () => {
     expect(complaints).toEqual([]);
   });
 
+  test('offers the history first for a question, and a change first for a sentence', async () => {
+    const { page, complaints } = await onHome();
+    const options = page.getByRole('listbox').getByRole('option');
+    for (const [text, first, second] of [
+      ['who could reach db-1 yesterday', 'Ask the history', 'Plan a change'],
+      ['is db-1 reachable today?', 'Ask the history', 'Plan a change'],
+      ['let web-1 reach db-1', 'Plan a change', 'Ask the history'],
+    ] as const) {
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type(text);
+      const offered = [expect.stringContaining(`${first}: ${text}`), expect.stringContaining(`${second}: ${text}`)];
+      await expect.poll(() => options.allTextContents()).toEqual(offered);
+      await page.keyboard.press('Escape');
+    }
+    expect(complaints).toEqual([]);
+  });
+
   test('finds a peer by its address, and does what is asked for by its name', async () => {
     const { page, complaints } = await onHome();
     const list = page.getByRole('listbox');

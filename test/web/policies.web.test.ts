@@ -220,6 +220,45 @@ describe.skipIf(!hasBrowser)('policies on the dashboard', () => {
     expect(dashboard.complaints).toEqual([]);
   });
 
+  test('a policy that waits is told in the future, with its begin and end by the clocks of the workspace, on a phone too', async () => {
+    const route = `/api/v1/workspaces/${own.workspace}`;
+    await harness.api('PATCH', route, { ...own, body: { settings: { timeZone: 'Asia/Tokyo' } } });
+    const times = { startsAt: '2090-01-31T08:00:00Z', expiresAt: '2090-02-01T08:00:00Z' };
+    const body = {
+      name: 'late',
+      spec: { action: 'DENY', peerSelector: {}, ingress: [{ ports: [{ port: 25 }] }], ...times },
+    };
+    expect((await harness.api('POST', '/api/v1/policies', { ...own, body })).status).toBe(201);
+    const at = new Date().toISOString();
+    await using dashboard = await openDashboard(browser, harness, { width: 390, timeZone: 'America/New_York' });
+    const { page } = dashboard;
+    await dashboard.go('prod/policies');
+    await dashboard.signIn('admin', PASSWORD);
+    const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'late', exact: true }) });
+    await row.getByText('will deny', { exact: true }).waitFor();
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.getByRole('button', { name: 'Begins' }).waitFor();
+    await expect
+      .poll(() => row.getByRole('time').allTextContents())
+      .toEqual([expect.stringContaining('years'), expect.stringContaining('years')]);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await dashboard.go(`prod/policies?at=${at}`);
+    const then = ['31 Jan 2090, 03:00', '1 Feb 2090, 03:00'];
+    await expect.poll(() => row.getByRole('time').allTextContents()).toEqual(then);
+
+    await dashboard.go('prod/policies/late');
+    await page.getByText('Will deny anyone → every peer on TCP 25').waitFor();
+    await page.getByText('31 Jan 2090, 17:00 Asia/Tokyo (31 Jan 2090, 03:00 America/New_York)').waitFor();
+    const begins = page.getByLabel('Begins at');
+    await expect.poll(() => begins.inputValue()).toBe('2090-01-31T17:00');
+    await page.getByText('In Asia/Tokyo. That is 31 Jan 2090, 03:00 America/New_York. Empty: at once.').waitFor();
+    await begins.fill('2090-01-31T18:30');
+    await yaml(page).getByText('2090-01-31T09:30:00Z').waitFor();
+    await harness.api('DELETE', '/api/v1/policies/late', { ...own, body: {} });
+    await harness.api('PATCH', route, { ...own, body: { settings: { timeZone: 'UTC' } } });
+    expect(dashboard.complaints).toEqual([]);
+  });
+
   test('what others save meanwhile is shown, and what is typed is kept and refused rather than written over it', async () => {
     const body = { name: 'shared', spec: NOBODY };
     await harness.api('POST', '/api/v1/policies', { ...own, body });

@@ -30,6 +30,20 @@ describe.skipIf(!hasBrowser)('reachability on the dashboard', () => {
     expect(dashboard.complaints).toEqual([]);
   });
 
+  test('what a device has to do before it is reached leads to the device', async () => {
+    await using dashboard = await openDashboard(browser, harness);
+    const { page } = dashboard;
+    await dashboard.go('prod/reachability?src=web-1&dst=build-1');
+    await dashboard.signIn('admin', OWN_PASSWORD);
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: 'build-1 is offline' })
+      .getByRole('link', { name: 'Open build-1' })
+      .click();
+    await page.getByRole('article', { name: 'build-1' }).waitFor();
+    expect(dashboard.complaints).toEqual([]);
+  });
+
   test('an administrator goes from the matrix to the pairs, checks one pair, and asserts it', async () => {
     await using dashboard = await openDashboard(browser, harness);
     const { page } = dashboard;

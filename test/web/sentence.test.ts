@@ -21,6 +21,19 @@ test('a policy is told as a sentence for each rule', () => {
   ]);
 });
 
+test('a policy that waits is told in the future', () => {
+  const waits = { peerSelector: db, startsAt: '2030-01-31T08:00:00Z' };
+  expect(sentencesOf({ ...waits, action: 'DENY', ingress: [{}] })).toEqual([
+    'Will deny anyone → role=db on everything',
+  ]);
+  expect(sentencesOf({ ...waits, action: 'ALLOW', ingress: [{}] })).toEqual([
+    'Will allow anyone → role=db on everything',
+  ]);
+  expect(sentencesOf({ ...waits, action: 'ALLOW', ingress: [] })).toEqual([
+    'Will be: Default deny for role=db, ingress',
+  ]);
+});
+
 test('a policy without rules says what it closes, and everyone is told from peers', () => {
   const base = { action: 'DENY', peerSelector: {} } as const;
   expect(sentencesOf(base)).toEqual(['Default deny for every peer, ingress and egress']);

@@ -82,7 +82,7 @@ export const connectivityAnswer = z.strictObject({
   allowed: allowedPorts,
   blocked_by: z.array(blockerSchema).readonly(),
   would_fix: wouldFixField,
-  note: z.string().optional().describe('Of addresses outside, or an end that is not known'),
+  note: z.string().optional().describe('Of addresses outside, an unknown end, or policies to begin'),
   now: z
     .strictObject({ verdict, changed_by: commitSchema.nullable() })
     .describe('The verdict today and the commit that changed it'),

@@ -51,7 +51,7 @@ test('a preview has the effect whole, by what changes alike, and says what ends 
     ]),
     omitted_connections: 0,
     warnings: expect.arrayContaining([
-      `shut ends at ${expiresAt}: the later it is applied, the less of its time is left`,
+      `shut ends at ${expiresAt.replace('.000', '')}: the later it is applied, the less of its time is left`,
     ]),
   });
   expect(answer.diff_markdown).toContain('shut ends at');

@@ -24,7 +24,7 @@ import {
 import { lasting, newPolicy, PolicyDraft, type ReachOf } from './policy-draft.ts';
 import { refused } from './refused.ts';
 import { type Region, readOrder, regionsOf } from './regions.ts';
-import { removeRules, writeOrder } from './write-order.ts';
+import { removeWaiting, writeOrder } from './write-order.ts';
 
 export interface CompileContext {
   /** ms */
@@ -74,7 +74,7 @@ export function compileOrders(orders: readonly Order[], state: NetworkState, con
     const [before, waited] = [draft.state, waiting.state];
     const regions = regionsOf(readOrder(order, before), before);
     writeOrder(readOrder(order, before), draft);
-    if (order.do === 'remove') removeRules(readOrder(order, before), waiting);
+    if (order.do === 'remove') removeWaiting(readOrder(order, before), waiting);
     // Connections that no ALLOW opens are not denied: a later ALLOW would open them.
     const judged = order.do === 'deny' ? onlyDenials : (of: NetworkState) => of;
     const trial = { before: judged(before), after: judged(draft.state), now, isPersons, reachOf };
@@ -90,7 +90,7 @@ export function compileOrders(orders: readonly Order[], state: NetworkState, con
     idle.push(order.text);
     already.push(...regions.flatMap((region) => madeSoBy(region, judged(before), draft.reach(judged(before)))));
   }
-  if (owner !== undefined) draft.renew(owner);
+  if (owner !== undefined) draft.renew(owner, draft.state.waiting.values());
   const changes = [...beginning(draft.changes(), state, orders), ...waiting.changes()];
   for (const change of changes) {
     const isTooLarge = 'spec' in change && !sentSpecSchema.safeParse(change.spec).success;
@@ -98,7 +98,7 @@ export function compileOrders(orders: readonly Order[], state: NetworkState, con
   }
   return {
     changes,
-    after: begin > context.now || waiting.changes().length > 0 ? withPolicies(state, changes) : draft.state,
+    after: begin > context.now || state.waiting.size > 0 ? withPolicies(state, changes) : draft.state,
     notChanged: [...new Set(notChanged)],
     idle,
     ...(idle.length === orders.length && { already: [...new Set(already)].slice(0, MAX_NAMED) }),
@@ -106,7 +106,7 @@ export function compileOrders(orders: readonly Order[], state: NetworkState, con
 }
 
 /**
- * Has the policies that orders write begin with them.
+ * Has the policies that orders write begin with them, and those that wait already no later than before.
  *
  * @throws MeshError `invalid_input` where they would change others, which count until then as they are
  */
@@ -116,20 +116,21 @@ function beginning(
   orders: readonly Order[],
 ): NetworkChange[] {
   const [{ startsAt, text } = {}] = orders;
-  if (startsAt === undefined) return [...changes];
   return changes.map((change): NetworkChange => {
     if (change.resource !== 'MeshPolicy') return change;
-    const before = waiting.get(change.name) ?? policies.get(change.name);
-    const own = before ? before.spec.startsAt : startsAt;
+    const waited = waiting.get(change.name);
+    const before = waited ?? policies.get(change.name);
+    const isEarlier = waited !== undefined && beginOf({ startsAt }) < beginOf(waited.spec);
+    const own = !before || isEarlier ? startsAt : before.spec.startsAt;
     const isRenewed =
       before && change.action !== 'delete' && sameValue(lasting(begun(before.spec)), lasting(change.spec));
     if (own !== startsAt && !isRenewed)
       throw refused(
         `"${text}" would change the policy ${change.name} at once, before the order begins: send it at that time, or use deny with starts.`,
       );
-    return change.action === 'delete'
-      ? change
-      : { ...change, spec: { ...change.spec, ...(own !== undefined && { startsAt: own }) } };
+    if (change.action === 'delete') return change;
+    const spec = { ...change.spec, ...(own !== undefined && { startsAt: own }) };
+    return { ...change, action: before ? 'update' : 'create', spec };
   });
 }
 

@@ -21,6 +21,8 @@ export interface Half {
   readonly others: Side;
   /** Also where no peer of now is in the group; else only what policies give now is taken. */
   readonly isForLater?: boolean;
+  /** From policies that wait: without a rule they would begin and isolate. */
+  readonly isWaiting?: boolean;
 }
 
 /** Takes connections out of the rules of ALLOW policies in one direction; isolation stays as it is. */
@@ -68,7 +70,7 @@ function cutPolicy(
   draft: PolicyDraft,
   { record: { name, spec }, isOwn }: { readonly record: PolicyRecord; readonly isOwn: boolean },
   rules: readonly RuleText[],
-  { group, others, isForLater = false }: Half,
+  { group, others, isForLater = false, isWaiting = false }: Half,
   spans: readonly PortSpan[],
   direction: Direction,
 ): readonly string[] {
@@ -85,7 +87,7 @@ function cutPolicy(
     )
   )
     return [];
-  const next = withLeft(spec, direction, left);
+  const next = withLeft(spec, direction, left, spec.action === 'ALLOW' && !isWaiting);
   const isEveryNetwork = group.network === undefined || group.network === network;
   if (isEveryNetwork && selectorWithin(subject, group.selector, peers)) {
     if (!next || ((isOwn || isForLater) && isEmpty(next) && isRedundant(draft, name, next))) draft.delete(name);
@@ -112,9 +114,14 @@ function cutPolicy(
   return [name, ...names];
 }
 
-/** Isolation stays as it is: that of an ALLOW without rules, while a DENY without any would begin to isolate. */
-function withLeft(spec: PolicySpec, direction: Direction, left: readonly RuleText[]): PolicySpec | undefined {
-  if (spec.action === 'ALLOW' || left.length > 0) return withRules(spec, direction, left);
+/** @param isIsolating true where it isolates without rules too, and is to go on */
+function withLeft(
+  spec: PolicySpec,
+  direction: Direction,
+  left: readonly RuleText[],
+  isIsolating: boolean,
+): PolicySpec | undefined {
+  if (isIsolating || left.length > 0) return withRules(spec, direction, left);
   const { [direction]: _, ...rest } = spec;
   return namesNoDirection(rest) ? undefined : rest;
 }

@@ -3,7 +3,7 @@ import type { NetworkChange } from '../../changes/changes.ts';
 import { subtract } from '../../effect/port-spans.ts';
 import { lookUpById } from '../../model/find.ts';
 import type { PeerEntry, PolicySpec, Rule, Selector } from '../../model/policy.ts';
-import { DIRECTIONS, endOf, isolates, rulesOf } from '../../model/policy-match.ts';
+import { begun, DIRECTIONS, endOf, isolates, rulesOf } from '../../model/policy-match.ts';
 import { isOfAgent } from '../../model/presets.ts';
 import type { PolicyRecord } from '../../model/resources.ts';
 import { selectorWithin } from '../../model/selector-within.ts';
@@ -110,23 +110,32 @@ export class PolicyDraft {
     this.put(found?.record.name ?? this.freeName(`${verb}-${end}-${selectorName(group, this.#state)}`), spec);
   }
 
-  /** Moves the end of a policy that earlier orders of the same owner wrote, in place of a new one that ends later beside it. */
-  renew(owner: string): void {
+  /**
+   * Moves the end of a policy that earlier orders of the same owner wrote, in place of a new one that ends later beside it, and
+   * the begin of one of those that wait, where the new one begins before it and lasts as long.
+   */
+  renew(owner: string, waiting: Iterable<PolicyRecord>): void {
     const isDelegated = lookUpById(this.#state.agents, owner)?.spec.parentRef !== undefined;
+    // A policy that a person approved is no longer the agent's, and a delegated agent may change its own alone.
+    const isOwners = ({ annotations }: PolicyRecord) =>
+      annotations[ORDERED_BY] === owner && (!isDelegated || annotations[WRITTEN_BY] === owner);
+    const later = [...waiting].filter(isOwners);
     for (const { record, isOwn } of this.active()) {
       if (!isOwn) continue;
-      const former = this.active().find(
-        ({ record: { name, spec, annotations } }) =>
-          this.#original.policies.get(name)?.spec === spec &&
-          annotations[ORDERED_BY] === owner &&
-          // A policy that a person approved is no longer the agent's, and a delegated agent may change its own alone.
-          (!isDelegated || annotations[WRITTEN_BY] === owner) &&
-          endOf(spec) < endOf(record.spec) &&
-          sameValue(lasting(spec), lasting(record.spec)),
-      );
+      const wanted = lasting(record.spec);
+      const former =
+        this.active()
+          .map((one) => one.record)
+          .find(
+            (one) =>
+              this.#original.policies.get(one.name)?.spec === one.spec &&
+              isOwners(one) &&
+              endOf(one.spec) < endOf(record.spec) &&
+              sameValue(lasting(one.spec), wanted),
+          ) ?? later.find(({ spec }) => endOf(spec) <= endOf(record.spec) && sameValue(lasting(begun(spec)), wanted));
       if (!former) continue;
       this.delete(record.name);
-      this.put(former.record.name, record.spec);
+      this.put(former.name, record.spec);
     }
   }
 

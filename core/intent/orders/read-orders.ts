@@ -1,30 +1,19 @@
-import { parseDuration } from '../../base/duration.ts';
 import { type FieldError, invalidInput } from '../../base/errors.ts';
 import { MAX_FIELD_ERRORS } from '../../base/schema-errors.ts';
-import { formatInstant, formatSecond, parseInstant } from '../../base/time.ts';
-import { clockText, instantOfWall } from '../../base/time-zone.ts';
+import { formatInstant, formatSecond } from '../../base/time.ts';
+import { zonedText } from '../../base/time-zone.ts';
 import { lookUp, quoted } from '../../model/find.ts';
 import { allRulesOf } from '../../model/policy-match.ts';
 import { holderOf, isOfAgent } from '../../model/presets.ts';
 import { indexOfNames, nearestOf } from '../../model/with-nearest.ts';
-import { BEGIN_SLACK_MS } from '../../state/begins.ts';
 import type { NetworkState } from '../../state/state.ts';
 import { type Order, type OrderInput, orderText } from './order.ts';
 import { portFault } from './order-ports.ts';
+import { beginOfOrder, type Clocks, endOfOrder } from './order-times.ts';
 import { mayOverlap, readOrder, regionsOf } from './regions.ts';
 import { type Group, leavesOutNetwork, readWord, type Side, sideOf } from './who.ts';
 
-/** The moment and place in which the times of orders are read. */
-export interface Clocks {
-  /** ms */
-  readonly now: number;
-  readonly timeZone: string;
-}
-
 const SIDES = ['from', 'to', 'except_from', 'except_to'] as const;
-/** Furthest end of an order. */
-const MAX_AHEAD_MS = 100 * 365 * 86_400_000;
-const WALL = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(Z|[+-]\d\d:\d\d)?$/;
 
 /**
  * Reads orders as callers send them.
@@ -58,7 +47,7 @@ function ordersAt(field: '/orders' | '/hold', inputs: readonly OrderInput[], sta
       if (detail !== undefined) errors.push({ pointer: `${at}/ports/${place}`, detail });
     });
     const startsAt = beginOfOrder(input, at, clocks, errors);
-    const expiresAt = endOfOrder(input, at, { ...clocks, now: startsAt ?? clocks.now }, errors);
+    const expiresAt = endOfOrder(input, at, startsAt, clocks, errors);
     errors.push(...misfits(input, at), ...throughFaults(input, at, state));
     if (errors.length > before) return [];
     const through = input.through?.flatMap((name) => lookUp(state.policies, name)?.name ?? []);
@@ -132,58 +121,6 @@ function throughFaults(input: OrderInput, at: string, { policies }: NetworkState
   });
 }
 
-function endOfOrder(
-  input: OrderInput,
-  at: string,
-  { now, timeZone }: Clocks,
-  errors: FieldError[],
-): number | undefined {
-  if (input.for !== undefined && input.until !== undefined) {
-    errors.push({ pointer: `${at}/until`, detail: 'Give for or until, not both.' });
-    return undefined;
-  }
-  if (input.for !== undefined) {
-    const duration = parseDuration(input.for);
-    if (duration !== undefined && duration <= MAX_AHEAD_MS) return now + duration;
-    errors.push({ pointer: `${at}/for`, detail: 'A duration is written 30m, 2h, 1h30m or 7d, at most 100 years.' });
-  }
-  if (input.until === undefined) return undefined;
-  const end = instantOf(input.until, `${at}/until`, { now, timeZone }, errors);
-  if (end === undefined || end > now) return end;
-  const detail =
-    input.starts === undefined
-      ? `${input.until} has passed.`
-      : `The order would end before it begins (${input.starts}): name a later end, or an earlier begin.`;
-  errors.push({ pointer: `${at}/until`, detail });
-  return undefined;
-}
-
-/** Returns when an order begins, ms; undefined for now, as for a begin that has passed. */
-function beginOfOrder({ starts }: OrderInput, at: string, clocks: Clocks, errors: FieldError[]): number | undefined {
-  if (starts === undefined) return undefined;
-  const begin = instantOf(starts, `${at}/starts`, clocks, errors);
-  return begin !== undefined && begin > clocks.now + BEGIN_SLACK_MS ? begin : undefined;
-}
-
-/** Reads a time by the clocks of a workspace, ms; undefined after adding an error. */
-function instantOf(text: string, pointer: string, { now, timeZone }: Clocks, errors: FieldError[]): number | undefined {
-  const [, day, time, seconds = ':00', zone] = WALL.exec(text) ?? [];
-  const wall = parseInstant(`${day}T${time}${seconds}${zone ?? 'Z'}`);
-  // The engine takes the 30th of February for the 2nd of March.
-  const begin = parseInstant(`${day}T00:00:00Z`);
-  const isDay = day !== undefined && !Number.isNaN(begin) && formatInstant(begin).startsWith(day);
-  const isFar = wall - now > MAX_AHEAD_MS;
-  const instant =
-    !isDay || Number.isNaN(wall) ? undefined : zone === undefined && !isFar ? instantOfWall(wall, timeZone) : wall;
-  if (instant !== undefined && !isFar) return instant;
-  const detail =
-    instant === undefined
-      ? 'A time is written 2030-01-31T18:00, by the clocks of the workspace, or with Z or +02:00.'
-      : `${text} is more than 100 years away: leave it out.`;
-  errors.push({ pointer, detail });
-  return undefined;
-}
-
 interface Times {
   /** ms */
   readonly startsAt: number | undefined;
@@ -203,7 +140,7 @@ function ordersOf(
     ...(expiresAt !== undefined && { expiresAt: textOf(expiresAt) }),
   });
   const clocks = timed((at) => {
-    const clock = `${clockText(at, timeZone)} ${timeZone}`;
+    const clock = zonedText(at, timeZone);
     return timeZone === 'UTC' ? clock : `${clock} (${formatSecond(at)})`;
   });
   const common = {

@@ -43,6 +43,8 @@ async function scene(kit: Kit, base: Readonly<Record<string, PolicySpec>> = { ba
   return { workspace, ada, bob, robot, plan, carriedOut, ends, at };
 }
 
+/** As sentences have it. */
+const second = (instant: string) => instant.replace('.000', '');
 const written = (changes: { action: string; name: string }[]) => changes.map(({ action, name }) => `${action} ${name}`);
 
 describe('an order that repeats a former one with a later end', () => {
@@ -54,7 +56,7 @@ describe('an order that repeats a former one with a later end', () => {
     expect(planned).toMatchObject({ effect: { opened: [], closed: [] }, unmet: [], expectations_hold: true });
     expect(written(planned.changes)).toEqual(['update allow-to-db']);
     expect(planned.warnings).toContainEqual(
-      `stays open until ${at(4 * HOUR)}, and not just ${at(2 * HOUR)}: web-1 to db-1 on TCP 5432`,
+      `stays open until ${second(at(4 * HOUR))}, and not just ${second(at(2 * HOUR))}: web-1 to db-1 on TCP 5432`,
     );
     await carriedOut(robot, { ...allow, for: '4h' });
     expect(await ends()).toEqual({ 'allow-to-db': at(4 * HOUR) });
@@ -114,7 +116,8 @@ describe('an order that repeats a former one with a later end', () => {
       const { policies } = await kit.services.states.current(workspace);
       return policies.get('allow-to-db-1')?.annotations;
     };
-    const { plan_id } = await plan(robot, { ...order, for: '2h' });
+    const { plan_id, changes } = await plan(robot, { ...order, for: '2h' });
+    expect(changes[0]?.after).toContain(`${WRITTEN_BY}: ${robot.id}`);
     await kit.call('apply_network_change', { plan_id }, { as: robot, workspace, face: 'mcp' });
     expect(await annotations()).toEqual({ [ORDERED_BY]: robot.id, [WRITTEN_BY]: robot.id });
     await carriedOut(robot, { ...order, for: '4h' });
@@ -132,6 +135,17 @@ describe('an order that repeats a former one with a later end', () => {
   });
 });
 
+it('what takes a renewal back is called after the end that it moves', async () => {
+  await using kit = await buildKit();
+  const { workspace, robot, carriedOut } = await scene(kit);
+  await carriedOut(robot, { ...allow, for: '2h' });
+  await carriedOut(robot, { ...allow, for: '4h' });
+  const undo = await kit.call('plan_network_change', { revert: 'last' }, { as: robot, workspace });
+  expect(undo.summary).toMatch(
+    /^Moves the end of allow-to-db to Monday 2026-01-05 14:00 UTC; opens nothing; closes no/,
+  );
+});
+
 it('an order that repeats a former one with an earlier end is so already, until the end of the former', async () => {
   await using kit = await buildKit();
   const { robot, plan, carriedOut, at } = await scene(kit);
@@ -140,7 +154,7 @@ it('an order that repeats a former one with an earlier end is so already, until 
     already: true,
     made_so_by: expect.arrayContaining(['allow-to-db']),
     changes: [],
-    warnings: [expect.stringContaining(`allow-to-db makes it so until ${at(2 * HOUR)} and keeps that end`)],
+    warnings: [expect.stringContaining(`allow-to-db makes it so until ${second(at(2 * HOUR))} and keeps that end`)],
   });
 });
 
@@ -164,6 +178,26 @@ it('a delegated agent renews by itself what it wrote by itself, and is given a n
   };
   expect(made({ [ORDERED_BY]: sub.uid, [WRITTEN_BY]: sub.uid })).toEqual(['update allow-to-db']);
   expect(made({ [ORDERED_BY]: sub.uid })).toEqual(['create allow-to-db-2']);
+});
+
+it('a plan shows the annotations that it writes: of orders, of their renewal, and of what takes that back', async () => {
+  await using kit = await buildKit();
+  const { workspace, ada, bob } = await scene(kit);
+  const shownAndWritten = async (raw: Record<string, unknown>) => {
+    const { plan_id, changes } = await kit.call('plan_network_change', raw, { as: ada, workspace });
+    const { workflow_id: id } = await kit.call(
+      'apply_network_change',
+      { plan_id },
+      { as: ada, workspace, face: 'mcp' },
+    );
+    await kit.call('approve_workflow', { id }, { as: bob, workspace, face: 'rest' });
+    const { policies } = await kit.services.states.current(workspace);
+    const written = policies.get('allow-to-db')?.annotations[ORDERED_BY];
+    return [changes[0]?.after.includes(`${ORDERED_BY}: ${ada.id}`), written];
+  };
+  expect(await shownAndWritten({ orders: [{ ...allow, for: '2h' }] })).toEqual([true, ada.id]);
+  expect(await shownAndWritten({ orders: [{ ...allow, for: '4h' }] })).toEqual([true, ada.id]);
+  expect(await shownAndWritten({ revert: 'last' })).toEqual([false, undefined]);
 });
 
 it('nobody but the control plane says whose orders wrote a policy', async () => {

@@ -3,6 +3,7 @@ import { agent, buildKit, type Kit, person } from '../../../test/kits/plane/kit.
 import { orderedNetwork } from '../../../test/kits/plane/ordered-network.ts';
 import { beginPolicies } from '../../authority/begin-policies.ts';
 import type { PolicySpec } from '../../model/policy.ts';
+import { expireWorkflows } from '../../workflow/upkeep.ts';
 
 type Order = Record<string, unknown>;
 
@@ -65,6 +66,7 @@ describe('an order that begins later', () => {
       orders: [{ starts: begin.replace('.000', ''), until: time(3 * HOUR) }],
     });
     expect(planned.summary).toContain('beginning Monday 2026-01-05 14:00 UTC until Monday 2026-01-05 15:00 UTC');
+    expect(planned.summary).toContain('15:00 UTC: then opens TCP 5432 from web-1 to db-1');
     expect(planned.warnings).toContainEqual(expect.stringContaining('nothing changes before 2026-01-05T14:00:00Z'));
     await carriedOut(order);
     expect((await policies())['allow-to-db']).toMatchObject({ startsAt: begin, expiresAt: at(3 * HOUR) });
@@ -78,7 +80,7 @@ describe('an order that begins later', () => {
     expect(await reaches('web-1', 'db-1', 5432, before)).toBe(false);
     const causes = await call('find_cause', { src: 'web-1', dst: 'db-1', from: '2h ago' });
     expect(causes.summary).toContain(
-      'because policy allow-to-db was updated, in revision 11 by system:begin ("the policy begins"), approved by user:bob',
+      'because policy allow-to-db was updated, in revision 11 by system:begin ("the policy allow-to-db begins"), approved by user:bob',
     );
     kit.clock.time += 60_000;
     expect(await reaches('web-1', 'db-1', 5432, new Date(kit.clock.time - 30_000).toISOString())).toBe(true);
@@ -102,7 +104,7 @@ describe('an order that begins later', () => {
     const [begun] = await kit.services.store.commits(workspace, revision, 1);
     expect(begun).toMatchObject({
       actor: 'system:begin',
-      reason: 'the policy begins',
+      reason: 'the policy allow-to-db begins',
       approval: { reviewedBy: expect.stringContaining('bob') },
     });
   });
@@ -134,14 +136,97 @@ describe('an order that begins later', () => {
     expect(await reaches('web-1', 'db-1', 5432)).toBe(false);
   });
 
-  it('has to be planned again where it is approved after its begin', async () => {
+  it('begins earlier by the same order with an earlier begin, or with none, and says that a later one does not move it', async () => {
     await using kit = await buildKit();
-    const { robot, time, call, plan, reaches } = await scene(kit);
-    const { plan_id } = await plan({ ...allow, starts: time(HOUR) });
-    const { workflow_id: id } = await call('apply_network_change', { plan_id, approved_by: 'bob' }, robot);
-    kit.clock.time += 2 * HOUR;
-    expect(failure(await call('approve_workflow', { id }).catch((reason: unknown) => reason))).toContain('has changed');
+    const { time, at, plan, carriedOut, policies } = await scene(kit);
+    await carriedOut({ ...allow, starts: time(2 * HOUR), for: '4h' });
+    const { already, warnings } = await plan({ ...allow, starts: time(3 * HOUR), for: '1h' });
+    expect([already, warnings]).toEqual([
+      true,
+      expect.arrayContaining([
+        `allow-to-db begins at ${time(2 * HOUR)} already and keeps that begin: to have it begin later, delete allow-to-db and send the order again`,
+      ]),
+    ]);
+    expect(await plan({ ...allow, starts: time(3 * HOUR), for: '9h' })).toMatchObject({
+      warnings: expect.arrayContaining([expect.stringContaining('allow-to-db begins at')]),
+    });
+    const earlier = await plan({ ...allow, starts: time(HOUR), for: '9h' });
+    expect(earlier).toMatchObject({ unmet: [], changes: [{ action: 'update', name: 'allow-to-db' }] });
+    await carriedOut({ ...allow, starts: time(HOUR), for: '9h' });
+    expect(await policies()).toMatchObject({ 'allow-to-db': { startsAt: at(HOUR), expiresAt: at(10 * HOUR) } });
+    await carriedOut(allow);
+    expect((await policies())['allow-to-db']).not.toHaveProperty('startsAt');
+    expect(Object.keys(await policies()).sort()).toEqual(['allow-to-db', 'base']);
+  });
+
+  it('is written beside one that waits, where it ends before that one does', async () => {
+    await using kit = await buildKit();
+    const { time, plan, carriedOut } = await scene(kit);
+    await carriedOut({ ...allow, starts: time(2 * HOUR), for: '2h' });
+    for (const order of [
+      { ...allow, for: '1h' },
+      { ...allow, starts: time(6 * HOUR), for: '1h' },
+    ])
+      expect((await plan(order)).changes).toMatchObject([{ action: 'create', name: 'allow-to-db-2' }]);
+  });
+
+  it('is taken away whole by remove while it waits, so that nothing of it isolates anybody at its begin', async () => {
+    await using kit = await buildKit();
+    const { time, plan, carriedOut, policies, passed, reaches } = await scene(kit);
+    await carriedOut({ ...allow, starts: time(HOUR) });
+    const removal = { ...allow, do: 'remove' };
+    expect((await plan(removal)).changes).toMatchObject([{ action: 'delete', name: 'allow-to-db' }]);
+    await carriedOut({ ...removal, to: ['db-1'] });
+    const waiting = Object.values(await policies()).filter(({ startsAt }) => startsAt !== undefined);
+    expect(waiting.map(({ ingress }) => ingress)).toEqual([[expect.anything()]]);
+    await passed(HOUR);
     expect(await reaches('web-1', 'db-1', 5432)).toBe(false);
+  });
+
+  it('has to be planned again once its begin has come, which its plan and its workflow say', async () => {
+    await using kit = await buildKit();
+    const { robot, workspace, time, call, plan, reaches } = await scene(kit);
+    const [order, why] = [
+      { ...allow, starts: time(HOUR) },
+      `It had to be approved before its begin (${time(HOUR)}): plan the change again.`,
+    ];
+    const { plan_id, expires_at } = await plan(order);
+    expect(Date.parse(expires_at as string)).toBeLessThan(Date.parse(time(HOUR)));
+    const { workflow_id: id } = await call('apply_network_change', { plan_id, approved_by: 'bob' }, robot);
+    const { plan_id: later } = await plan(order);
+    kit.clock.time += HOUR - 10_000;
+    expect(failure(await call('approve_workflow', { id }).catch((reason: unknown) => reason))).toContain(why);
+    const applied = call('apply_network_change', { plan_id: later, approved_by: 'bob' }, robot);
+    expect(failure(await applied.catch((reason: unknown) => reason))).toContain(why);
+    await expireWorkflows(kit.services, workspace);
+    expect(await call('get_workflow', { id })).toMatchObject({ status: 'expired', error: why });
+    expect(await reaches('web-1', 'db-1', 5432)).toBe(false);
+  });
+
+  it('is deleted with its effect and risk shown as those of its begin', async () => {
+    await using kit = await buildKit();
+    const { robot, time, call, carriedOut } = await scene(kit, {});
+    await carriedOut({ do: 'only', ...webToDb, starts: time(HOUR) });
+    const { diff_markdown: text } = await call('plan_network_change', { delete: ['policy/only-to-db'] }, robot);
+    const begin = 'from Monday 2026-01-05 13:00 UTC on';
+    for (const said of [
+      `Risk ${begin}: **critical**`,
+      `## Opens ${begin} (1 pair`,
+      'effect and risk are those of then',
+    ])
+      expect(text).toContain(said);
+  });
+
+  it('of which the removal waits for approval beyond its begin is not removed unseen', async () => {
+    await using kit = await buildKit();
+    const { robot, time, call, carriedOut } = await scene(kit);
+    await carriedOut({ ...allow, starts: time(HOUR) });
+    const { plan_id } = await call('plan_network_change', { delete: ['policy/allow-to-db'] }, robot);
+    const { workflow_id: id } = await call('apply_network_change', { plan_id, approved_by: 'bob' }, robot);
+    kit.clock.time += HOUR;
+    expect(failure(await call('approve_workflow', { id }).catch((reason: unknown) => reason))).toContain(
+      'It had to be approved before its begin',
+    );
   });
 
   it('stands in files, and is taken back by a revert', async () => {
@@ -152,7 +237,7 @@ describe('an order that begins later', () => {
     expect(JSON.stringify(resources)).toContain(at(HOUR));
     const { changes, summary } = await call('plan_network_change', { revert: 'last' }, robot);
     expect(changes).toMatchObject([{ action: 'delete', name: 'deny-to-web-1' }]);
-    expect(summary).toContain('Opens everything from lap to web-1');
+    expect(summary).toContain('From Monday 2026-01-05 13:00 UTC on, opens everything from lap to web-1');
   });
 
   it('is taken back after its begin too, by its workflow and with the network of a moment at which it waited', async () => {
@@ -197,13 +282,22 @@ describe('an order that begins later', () => {
     expect(JSON.stringify(reverted.warnings)).toContain('allow-to-db stays as it is: its begin has passed since');
   });
 
-  it('begins at once where its begin has passed or is seconds away', async () => {
+  it('begins at once where its begin is seconds away, or in the minute that passes', async () => {
     await using kit = await buildKit();
     const { time, plan } = await scene(kit);
-    for (const starts of [time(-HOUR), time(5_000)]) {
+    for (const starts of [time(-59_000), time(5_000)]) {
       const { changes } = await plan({ ...allow, starts });
       expect(JSON.stringify(changes)).not.toContain('startsAt');
     }
+  });
+
+  it('that stands in a file is said to begin at once where its begin has come', async () => {
+    await using kit = await buildKit();
+    const { at, call } = await scene(kit);
+    const spec = `{ action: DENY, peerSelector: {}, startsAt: "${at(-HOUR)}", ingress: [{ ports: [{ port: 22 }] }] }`;
+    const documents = `{ apiVersion: mesh.internal/v1alpha1, kind: MeshPolicy, metadata: { name: no-ssh }, spec: ${spec} }`;
+    const { warnings } = await call('plan_network_change', { documents });
+    expect(warnings).toContainEqual('no-ssh begins at once: its begin (2026-01-05T11:00:00Z) has come');
   });
 
   it.each([
@@ -211,6 +305,16 @@ describe('an order that begins later', () => {
       'an end before the begin',
       [{ ...allow, starts: '2026-01-06T08:00', until: '2026-01-06T07:00' }],
       '/orders/0/until',
+    ],
+    [
+      'an end that has passed',
+      [{ ...allow, starts: '2026-01-06T08:00', until: '2026-01-05T07:00' }],
+      '2026-01-05T07:00 has passed: it is Monday 2026-01-05 12:00 UTC. Name a later end.',
+    ],
+    [
+      'a begin that has passed',
+      [{ ...allow, starts: '2026-01-05T11:00', for: '2h' }],
+      'Leave out starts to begin now, from when for counts then, or name a later begin.',
     ],
     ['a begin that is no time', [{ ...allow, starts: 'tomorrow' }], '/orders/0/starts'],
     ['remove', [{ ...allow, do: 'remove', starts: '2026-01-06T08:00' }], '/orders/0/starts'],

@@ -61,10 +61,11 @@ function remove(order: ReadOrder, draft: PolicyDraft): void {
   for (const half of halvesOf(from, to)) cutRules(draft, half, spans, 'egress', !isOpen);
 }
 
-/** Takes what an order removes from the rules of every policy of a draft. */
-export function removeRules({ from, to, spans }: ReadOrder, draft: PolicyDraft): void {
-  for (const half of halvesOf(to, from)) cutRules(draft, half, spans, 'ingress');
-  for (const half of halvesOf(from, to)) cutRules(draft, half, spans, 'egress');
+/** Takes what an order removes from the rules of policies that wait. */
+export function removeWaiting({ from, to, spans }: ReadOrder, draft: PolicyDraft): void {
+  const isWaiting = true;
+  for (const half of halvesOf(to, from)) cutRules(draft, { ...half, isWaiting }, spans, 'ingress');
+  for (const half of halvesOf(from, to)) cutRules(draft, { ...half, isWaiting }, spans, 'egress');
 }
 
 function only(order: ReadOrder, draft: PolicyDraft): void {

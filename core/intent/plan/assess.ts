@@ -7,19 +7,17 @@ import { beyondAuthority } from '../../authority/judge.ts';
 import { comparedAt } from '../../authority/state-after.ts';
 import { writesOf } from '../../authority/writes.ts';
 import { isAgentId } from '../../base/ids.ts';
-import { draftOf } from '../../base/record.ts';
+import { parseInstant } from '../../base/time.ts';
+import { zonedText } from '../../base/time-zone.ts';
 import { type NetworkChange, planChanges } from '../../changes/changes.ts';
 import { brokenControls } from '../../compliance/flips.ts';
 import { namedTerms } from '../../effect/named-terms.ts';
 import { effectTitle } from '../../effect/title.ts';
-import { decidedFields } from '../../model/grants.ts';
-import type { PeerRecord } from '../../model/resources.ts';
 import { workspaceById } from '../../model/workspaces.ts';
-import { momentOf } from '../../state/begins.ts';
+import { changedBegins, momentOf } from '../../state/begins.ts';
 import { type NetworkState, recordIn } from '../../state/state.ts';
-import { resourceYaml } from '../../views/render-yaml.ts';
 import { holdUnmet, ordersUnmet } from '../orders/judge-orders.ts';
-import { beginningTexts, emptiedTexts, endingTexts } from '../verify/ending.ts';
+import { beginningTexts, begunTexts, emptiedTexts, endingTexts, movedTexts } from '../verify/ending.ts';
 import type { RecordExpectation } from '../verify/expectation.ts';
 import { unmetExpectations } from '../verify/expectations.ts';
 import {
@@ -34,15 +32,17 @@ import {
 } from '../verify/findings.ts';
 import { opensAsOrdered } from '../verify/joining.ts';
 import { controlRanges } from '../verify/lock-out.ts';
-import { recordOf, revisionsOf, unmetRecords } from '../verify/record-expectations.ts';
+import { revisionsOf, unmetRecords } from '../verify/record-expectations.ts';
 import { riskOf } from '../verify/risk.ts';
 import type { Assessment, Proposal } from './assessment.ts';
 import { cachedAssessment } from './assessment-cache.ts';
+import { isAutoApproved } from './auto-approval.ts';
 import { expectationText, hasStatement, type IntentReading, intentReading, type ReadBy, recordText } from './check.ts';
-import { diffMarkdown, type PlanView, type ShownChange } from './diff-markdown.ts';
+import { diffMarkdown, type PlanView } from './diff-markdown.ts';
 import { boundsOf, effectOfChanges, namedByReading } from './named.ts';
 import { ordersTitle, planSummary } from './plan-title.ts';
 import type { PlanServices } from './services.ts';
+import { boundChanges, orderedPolicies, shownChanges, withAuthorship } from './shown-changes.ts';
 
 /**
  * Returns the effect of a proposal on the newest state: the one assessment behind plans, their application and their
@@ -89,20 +89,17 @@ async function assessOn(
   const { changes: given, expectations, records, callerExpectations = [], sentence } = proposal;
   const { orders, edits = [], hold = [], intended, plannedBy, readBy, notes = [], questions = [] } = proposal;
   const { states } = services;
-  const { ops, after, outcomes, changes } = planChanges(state, given, now, controlRanges(services.settings));
+  const planned = planChanges(state, given, now, controlRanges(services.settings));
+  const { ops, after, outcomes, changes } = planned;
   // As of when it changes anything.
   const compared = comparedAt(state, after, momentOf(state, after, now), states);
+  const begins = changedBegins(state, after).find((begin) => begin > now);
   const { before: old, after: next, was, is, effect, now: at } = compared;
-  const shown = changes.flatMap((change, index) => {
-    const { outcome, name } = outcomes[index] ?? {};
-    return outcome === 'unchanged' || name === undefined
-      ? []
-      : [shownChange(change, name, state, after, record.spec.namespace)];
-  });
+  const unsigned = shownChanges(planned, state, record.spec.namespace);
   const agent = [...state.agents.values()].find(({ uid }) => uid === requester?.id);
   const callerPeer = agent?.status.peerRef ?? requester?.peer;
   const policies = new Set(
-    shown.flatMap(({ resource, action, name }) => (resource === 'MeshPolicy' && action !== 'delete' ? [name] : [])),
+    unsigned.flatMap(({ resource, action, name }) => (resource === 'MeshPolicy' && action !== 'delete' ? [name] : [])),
   );
   const isStated = hasStatement(proposal);
   // A caller's own expectations do not widen what the intent says.
@@ -177,6 +174,7 @@ async function assessOn(
   const told = [
     ...notes,
     ...notChanged,
+    ...begunTexts(changes, state, now),
     ...beginningTexts(changes, at, now),
     ...endingTexts(changes, { before: old, after: next, now: at }, states),
     ...emptiedTexts(changes, state),
@@ -201,15 +199,43 @@ async function assessOn(
     ...[...(orders ?? []), ...(intended?.orders ?? [])].flatMap(({ from, to }) => [...from, ...to]),
     ...[...expectations, ...callerExpectations].flatMap(({ src, dst }) => [src, dst]),
   ];
-  const written = shown.flatMap(({ resource, name }) => (resource === 'MeshPolicy' ? [name] : []));
+  const written = unsigned.flatMap(({ resource, name }) => (resource === 'MeshPolicy' ? [name] : []));
   const words = namedTerms({ terms, policies: written }, old, next);
-  const effectLine = effectTitle(effect, next, { later: titled, failing, named: words });
+  const from = at > now ? zonedText(at, record.spec.settings.timeZone ?? 'UTC') : undefined;
+  const isOrderedThen = orders?.some(({ startsAt }) => startsAt !== undefined && parseInstant(startsAt) === at);
+  const effectLine = effectTitle(effect, next, {
+    later: titled,
+    failing,
+    lead: movedTexts(changes, old, record.spec.settings.timeZone),
+    ...(from !== undefined && { when: isOrderedThen ? 'then ' : `from ${from} on, ` }),
+    named: words,
+  });
   const ordered = ordersTitle(orders);
   const title = planSummary(ordered, effectLine);
   // A change that an earlier version put forward did not name the public block that it routes.
   const publicBlocks = effect.routes.flatMap(({ isPublic, block }) => (isPublic ? [`routes ${block}`] : []));
   const later = closes.length > 0 ? `closed ${future.closed.digest}` : '';
   const ahead = [future.opened.digest, later, ...failing, ...publicBlocks];
+  const isAuto =
+    !beyond &&
+    isAutoApproved(
+      {
+        check,
+        readBy,
+        askedBy: proposal.askedBy,
+        riskLevel: risk.level,
+        objections,
+        isUnseen: findings.some(isUnseen),
+        isAsked,
+        failsControls: failing.length > 0,
+        isPublic: publicBlocks.length > 0,
+      },
+      record.spec.settings,
+    );
+  const shown = withAuthorship(unsigned, after, record.spec.namespace, {
+    agent: isAuto && !isPersons ? requester.id : undefined,
+    ordered: requester && orderedPolicies(proposal, requester.id),
+  });
   const view: PlanView = {
     title: ordered ?? effectLine,
     ...(ordered !== undefined && { effectLine }),
@@ -219,16 +245,15 @@ async function assessOn(
     sentence,
     shown,
     effect,
+    ...(from !== undefined && { from }),
     after: next,
     named: words,
     risk,
     beyondNamed,
-    isAsked,
-    isUnseen: findings.some(isUnseen),
+    isAuto,
     failsControls: failing.length > 0,
     warnings: [...opens, ...closes, ...told, ...others],
     check,
-    isStated,
     stated: isStated ? [...records.map(recordText), ...expectations.map(expectationText)] : [],
     ...(intended && { intended: intended.orders.map(({ text }) => text) }),
     ...(isOwn && { expectationsHold }),
@@ -259,11 +284,15 @@ async function assessOn(
     beyond,
     controls,
     failsControls: failing,
+    isAuto,
+    ...(begins !== undefined && { begins }),
     objections,
     view,
     diffMarkdown: diffMarkdown(view),
     digest: createHash('sha256')
-      .update(JSON.stringify([effect.digest, bound(shown, state, after), ...ahead.filter((one) => one !== '')]))
+      .update(
+        JSON.stringify([effect.digest, boundChanges(unsigned, state, after), ...ahead.filter((one) => one !== '')]),
+      )
       .digest('hex'),
   };
 }
@@ -314,29 +343,4 @@ async function pastStates(
   const revisions = revisionsOf(records);
   const past = await Promise.all(revisions.map((revision) => states.asOf(workspace, { revision })));
   return new Map(past.map((state, index) => [revisions[index] ?? 0, state]));
-}
-
-/**
- * Returns the parts of the shown changes that the digest binds. A device changes its own name and key without a decision, so
- * they are left out.
- */
-function bound(shown: readonly ShownChange[], before: NetworkState, after: NetworkState): readonly unknown[] {
-  const decided = (peer: PeerRecord | undefined) => (peer ? decidedFields(draftOf(peer)) : null);
-  return shown.map((change) => {
-    const { action, resource, name } = change;
-    if (resource !== 'MeshPeer') return change;
-    const [was, is] = [before.peers.get(name), after.peers.get(name)];
-    return [action, resource, is?.uid ?? was?.uid, decided(was), decided(is)];
-  });
-}
-
-function shownChange(
-  { action, resource }: NetworkChange,
-  name: string,
-  state: NetworkState,
-  after: NetworkState,
-  namespace: string,
-): ShownChange {
-  const yaml = (of: NetworkState) => resourceYaml(recordOf(of, { resource, name }), namespace, of);
-  return { action, resource, name, before: yaml(state), after: yaml(after) };
 }

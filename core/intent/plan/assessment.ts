@@ -57,6 +57,10 @@ export interface Assessment {
   readonly controls: readonly ControlFlip[];
   /** The controls among them that fail after the change and did not before. */
   readonly failsControls: readonly string[];
+  /** The first begin among the policies that it writes or deletes, ms; absent where none of them waits. */
+  readonly begins?: number;
+  /** True where the workspace carries it out without a person. */
+  readonly isAuto: boolean;
   /** Everything that speaks against it, as sentences: with any, only someone with `intents:override` puts it forward. */
   readonly objections: readonly string[];
   /** The data from which the Markdown is rendered. */

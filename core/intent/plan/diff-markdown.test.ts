@@ -30,13 +30,11 @@ function viewOf(
     named: [],
     risk: { level: 'medium', reasons: ['ends all traffic'] },
     beyondNamed: [],
-    isUnseen: false,
+    isAuto: false,
     hold: [],
     failsControls: false,
-    isAsked: false,
     warnings: [],
     check: 'matches',
-    isStated: true,
     stated: ['* cannot reach role=db'],
     callerExpectations: [],
     objections: [],
@@ -54,7 +52,7 @@ Read by the built-in reader, as: Close them.
 
 Risk: **medium** (ends all traffic)
 
-Check: **matches**: the effect matches what is listed below.
+Check: **matches**: The effect matches what is listed below. Check that this is what you intended.
 
 ## The intent says
 

@@ -5,8 +5,8 @@ import { type EffectText, effectTexts } from '../../effect/rows.ts';
 import type { RequesterKind, WorkspaceSettings } from '../../model/workspaces.ts';
 import type { NetworkState } from '../../state/state.ts';
 import type { Risk } from '../verify/risk.ts';
-import { isAutoApproved } from './auto-approval.ts';
 import type { Check, ReadBy } from './check.ts';
+import { checkStatements } from './check-statements.ts';
 import { lineDiff } from './line-diff.ts';
 import { type Claim, type Computed, claimsOf } from './model-words.ts';
 import type { WordingView } from './planner.ts';
@@ -36,6 +36,8 @@ export interface PlanView {
   readonly sentence: string;
   readonly shown: readonly ShownChange[];
   readonly effect: Effect;
+  /** When it opens and closes, in words, where that is later: nothing changes before. */
+  readonly from?: string;
   /** The network after the change: its labels name the kinds of peers. */
   readonly after: NetworkState;
   /** Terms of labels that the orders, expectations and policies use. */
@@ -43,16 +45,12 @@ export interface PlanView {
   readonly risk: Risk;
   /** Sentences on connections that open or close beyond the named ones. */
   readonly beyondNamed: readonly string[];
-  /** True if the plan has open questions. */
-  readonly isAsked: boolean;
-  /** True if it opens or closes connections that the effect does not show. */
-  readonly isUnseen: boolean;
+  /** True if the workspace carries it out without a person. */
+  readonly isAuto: boolean;
   /** True if controls of frameworks fail after it that did not fail before. */
   readonly failsControls: boolean;
   readonly warnings: readonly string[];
   readonly check: Check;
-  /** True where the intent states what must hold, independently of the changes. */
-  readonly isStated: boolean;
   /** Expectations stated by the intent, as sentences. */
   readonly stated: readonly string[];
   /** The intent as the built-in reader reads it, where others wrote the orders or changes, as sentences. */
@@ -89,10 +87,9 @@ export function diffMarkdown(view: PlanView): string {
     readByText(view),
     '',
     ...intentText(view),
-    `Risk: **${risk.level}**${reasons}`,
+    `Risk${laterText(view)}: **${risk.level}**${reasons}`,
     '',
-    `Check: ${checkText(view)}`,
-    '',
+    ...checkTexts(view),
     ...list('Speaks against it', view.objections),
     ...list('The intent says', view.stated),
     ...list('The sentence as it was read', view.intended ?? []),
@@ -190,28 +187,12 @@ function intentText({ intent, orders }: PlanView): string[] {
   return intent === undefined || !orders ? [] : ['The requester wrote:', '', ...quote(intent, MAX_WORDS), ''];
 }
 
-function checkText({ check, readBy, isStated, orders, intent }: PlanView): string {
-  switch (check) {
-    case 'matches':
-      return `**matches**: the effect matches ${orders ? 'the orders below' : 'what is listed below'}.`;
-    case 'differs':
-      return '**differs**: the effect is not what the sentence says, as the built-in reader reads it.';
-    case 'not checked':
-      if (isStated) return '**not checked**: a question of this plan is open, and whoever approves it answers.';
-      if (orders) return `**not checked**: ${notReadText(readBy, intent)}. Judge the orders and their effect yourself.`;
-      return readBy === 'language'
-        ? '**not checked**: the intent says nothing that the effect could be checked against.'
-        : `**not checked**: only the ${readBy === 'model' ? 'model' : 'requester'} says that these changes are what the intent asks for. Judge the effect yourself.`;
-    default:
-      return check satisfies never;
-  }
-}
-
-function notReadText(readBy: ReadBy, intent: string | undefined): string {
-  if (intent === undefined) return 'no sentence says what was meant';
-  return readBy === 'model'
-    ? 'only a model reads the sentence as these orders'
-    : 'the built-in reader does not read the sentence';
+function checkTexts({ check, readBy, orders, intent, objections, expectationsHold }: PlanView): string[] {
+  // The demands that come with finished changes have a section of their own.
+  const checked = { check, expectations_hold: (orders && expectationsHold) ?? null, orders, read_by: readBy };
+  const isQuoted = orders !== undefined && intent !== undefined;
+  const statements = checkStatements(checked, isQuoted, objections.length > 0);
+  return statements.flatMap((one) => [`Check: **${one.check}**: ${one.text}`, '']);
 }
 
 function callerTitle({ expectationsHold }: PlanView): string {
@@ -236,13 +217,14 @@ function rowsOf({ effect, after, named }: PlanView, of: 'opened' | 'closed') {
 
 function side(title: string, view: PlanView, of: 'opened' | 'closed'): string[] {
   const { effect } = view;
+  const heading = `${title}${laterText(view)}`;
   const pairs = of === 'opened' ? effect.openedPairs : effect.closedPairs;
   const { rows, omittedRows, omittedPairs } = rowsOf(view, of);
-  if (rows.length === 0) return [`## ${title}`, '', effect.outside ? 'Nothing.' : 'Nothing between peers.', ''];
+  if (rows.length === 0) return [`## ${heading}`, '', effect.outside ? 'Nothing.' : 'Nothing between peers.', ''];
   const outside = outsidePairs(effect, of);
   const more = outside === 0 ? '' : `${pairs > 0 ? ', and ' : ''}${outside} with addresses outside of the network`;
   return [
-    `## ${title} (${pairs > 0 ? counted(pairs, 'pair') : ''}${more})`,
+    `## ${heading} (${pairs > 0 ? counted(pairs, 'pair') : ''}${more})`,
     '',
     '| from | to | ports | pairs | for example |',
     '|---|---|---|---|---|',
@@ -250,6 +232,10 @@ function side(title: string, view: PlanView, of: 'opened' | 'closed'): string[] 
     ...(omittedRows > 0 ? [`| … | … | ${counted(omittedRows, 'more row')} | ${omittedPairs} | |`] : []),
     '',
   ];
+}
+
+function laterText({ from }: PlanView): string {
+  return from === undefined ? '' : ` from ${from} on`;
 }
 
 function row({ from, to, ports, pairs, example: [src, dst] }: EffectText): string {
@@ -278,13 +264,12 @@ export function changesText(shown: readonly ShownChange[], title = 'Changes'): s
   ];
 }
 
-function approvalText(view: PlanView): string {
-  const { settings, effect, risk, objections, failsControls, shown } = view;
+function approvalText({ settings, effect, objections, isAuto, failsControls, shown }: PlanView): string {
   if (shown.length === 0) return 'None: nothing is written.';
   const isPublic = effect.routes.some((route) => route.isPublic);
   const { autoApprove, compliance } = settings;
   const selfApproval = failsControls && compliance?.secondPerson ? false : settings.selfApproval;
-  if (autoApprove && isAutoApproved({ ...view, riskLevel: risk.level, isPublic }, settings)) {
+  if (autoApprove && isAuto) {
     return `None is needed: this workspace carries out such plans by itself, up to risk ${autoApprove.maxRisk}.`;
   }
   const own =

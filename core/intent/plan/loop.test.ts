@@ -104,7 +104,9 @@ describe('a planner', () => {
     expect(await plan).toMatchObject({
       check: 'not checked',
       unmet: [],
-      diff_markdown: expect.stringContaining('only a model reads the sentence as these orders'),
+      diff_markdown: expect.stringContaining(
+        'Check: **not checked**: The built-in reader cannot confirm that the sentence says the same',
+      ),
     });
     expect(questions).toHaveLength(1);
   });

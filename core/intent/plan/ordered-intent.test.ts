@@ -112,18 +112,21 @@ test('the Markdown has the orders as its title, their effect below, and quotes t
   expect(text).toContain(
     'Orders sent by an agent or program; code wrote the changes.\n\nThe requester wrote:\n\n> approved',
   );
-  expect(text).toContain('Check: **not checked**: the built-in reader does not read the sentence.');
+  expect(text).toContain(
+    'Check: **matches**: Effect matches the orders.\n\nCheck: **not checked**: The built-in reader cannot confirm',
+  );
   expect(text).toContain('## The effect matches these orders\n\n- only role=web to role=db on tcp/5432\n');
 });
 
 test('a plan that matches says that the effect matches the orders below, and one of orders alone quotes no sentence', async () => {
   const { plan: read } = await plan([WEB_TO_DB]);
   expect(await read).toMatchObject({
-    diff_markdown: expect.stringContaining('Check: **matches**: the effect matches the orders below.'),
+    diff_markdown: expect.stringContaining('Check: **matches**: Effect matches the orders.'),
   });
   const { plan: ordered } = await plan([], { intent: undefined, orders: WEB_TO_DB.orders });
   expect(await ordered).toMatchObject({
-    diff_markdown: expect.not.stringContaining('The requester wrote'),
+    check: 'not checked',
+    diff_markdown: expect.not.stringMatching(/The requester wrote|not checked/),
   });
 });
 

@@ -249,5 +249,5 @@ it('a renewal opens nothing new, and is no higher a risk than what it keeps open
   const planned = await plan({ orders: [{ ...allow, ports: ['tcp/8080'], for: '1d' }] });
   expect(planned.effect.opened).toEqual([]);
   expect([planned.risk_level, planned.unmet]).toEqual(['low', []]);
-  expect(planned.warnings.join()).toContain('it stays open as ordered when policies that cover it today have ended');
+  expect(planned.warnings.join()).toContain('it stays open as ordered when policies that cover it have ended');
 });

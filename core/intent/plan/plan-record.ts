@@ -35,6 +35,8 @@ export interface PlanSpec extends PlanOwner {
   readonly words?: string;
   readonly questions?: readonly string[];
   readonly digest: string;
+  /** The first begin among the policies that it writes or deletes, ms; absent where none of them waits. */
+  readonly begins?: number;
   readonly baseRevision: number;
   /** Actor that asked. */
   readonly requestedBy: string;

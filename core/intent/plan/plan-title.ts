@@ -2,12 +2,13 @@ import type { Order } from '../orders/order.ts';
 
 /** Orders that a title names; the others are counted. */
 const MAX_ORDERS = 2;
+/** Characters of an order, without its times. */
 const MAX_ORDER_LENGTH = 160;
 
 /** Returns the orders of a plan in one line; undefined for none. */
 export function ordersTitle(orders: readonly Order[] = []): string | undefined {
   if (orders.length === 0) return undefined;
-  const texts = orders.slice(0, MAX_ORDERS).map(({ text }) => cut(text));
+  const texts = orders.slice(0, MAX_ORDERS).map(cut);
   const more = orders.length - texts.length;
   const title = [...texts, ...(more > 0 ? [`and ${more} more orders`] : [])].join('; ');
   return title.charAt(0).toUpperCase() + title.slice(1);
@@ -18,6 +19,9 @@ export function planSummary(orders: string | undefined, effect: string): string 
   return orders === undefined ? effect : `${orders}: ${effect.charAt(0).toLowerCase()}${effect.slice(1)}`;
 }
 
-function cut(text: string): string {
-  return text.length > MAX_ORDER_LENGTH ? `${text.slice(0, MAX_ORDER_LENGTH)}…` : text;
+/** Shortens the names and ports of an order, never when it begins and ends. */
+function cut({ text, startsAt, expiresAt }: Order): string {
+  const word = startsAt === undefined ? ' until ' : ' beginning ';
+  const end = startsAt === undefined && expiresAt === undefined ? text.length : text.lastIndexOf(word);
+  return end > MAX_ORDER_LENGTH ? `${text.slice(0, MAX_ORDER_LENGTH)}…${text.slice(end)}` : text;
 }

@@ -12,6 +12,7 @@ import type { Expectation } from '../verify/expectation.ts';
 import type { Requester } from '../verify/findings.ts';
 import { peerAt } from '../verify/lock-out.ts';
 import { isAtMost } from '../verify/risk.ts';
+import { deadlineOf } from './approval-deadline.ts';
 import { assess } from './assess.ts';
 import type { Assessment, Proposal } from './assessment.ts';
 import { type ReadBy, writerOf } from './check.ts';
@@ -187,7 +188,8 @@ export async function planProposal(
     ...(apiToken !== undefined && { requesterToken: apiToken }),
     ...(caller.person !== undefined && { person: caller.person }),
     ...(requester.peer !== undefined && { requesterPeer: requester.peer }),
-    expiresAt: services.clock.now() + services.settings.planTtlMs,
+    ...(assessment.begins !== undefined && { begins: assessment.begins }),
+    expiresAt: deadlineOf(services.clock.now() + services.settings.planTtlMs, assessment),
   };
   if (dryRun) return { id: newId('plan_dry'), spec, assessment, isKept: false };
   try {

@@ -3,10 +3,11 @@ import { controlsOfChange } from '../../authority/controls.ts';
 import { joinGrantsOf } from '../../authority/join-grants.ts';
 import { isAgentId } from '../../base/ids.ts';
 import { TEXT_LIMITS } from '../../base/text.ts';
+import { formatSecond } from '../../base/time.ts';
 import type { ReservedRange } from '../../changes/change-checks.ts';
 import { type NetworkChange, planChanges } from '../../changes/changes.ts';
 import { brokenControls } from '../../compliance/flips.ts';
-import { beginOf } from '../../model/policy-match.ts';
+import { beginOf, endOf } from '../../model/policy-match.ts';
 import type { PolicyRecord } from '../../model/resources.ts';
 import { type WorkspaceSettings, workspaceById } from '../../model/workspaces.ts';
 import { type NetworkState, writtenPolicies } from '../../state/state.ts';
@@ -102,6 +103,9 @@ export function writeOrders(input: OrderedInput, state: NetworkState, context: O
       ...(already ?? []).flatMap(
         (name) => longerText(before.policies.get(name) ?? before.waiting.get(name), orders) ?? [],
       ),
+      ...[...(already ?? []), ...changes.map(({ name }) => name)].flatMap(
+        (name) => earlierText(before.waiting.get(name), orders) ?? [],
+      ),
       ...(isAlready ? [] : idle.map((text) => `it is so already, so this order changes nothing: ${text}`)),
       ...(orders.some((order) => [order.from, order.to].flat().some(meansOutside)) ? [OUTSIDE_NOTE] : []),
     ],
@@ -114,7 +118,14 @@ export function writeOrders(input: OrderedInput, state: NetworkState, context: O
 function longerText(policy: PolicyRecord | undefined, orders: readonly Order[]): string | undefined {
   const { expiresAt } = policy?.spec ?? {};
   if (!policy || expiresAt === undefined || orders.some((order) => order.expiresAt === expiresAt)) return undefined;
-  return `${policy.name} makes it so until ${expiresAt} and keeps that end: to end it sooner, delete ${policy.name} and send the order with it`;
+  return `${policy.name} makes it so until ${formatSecond(endOf(policy.spec))} and keeps that end: to end it sooner, delete ${policy.name} and send the order with it`;
+}
+
+/** Says of a policy that waits and makes orders so before they begin that it keeps its begin. */
+function earlierText(policy: PolicyRecord | undefined, [order]: readonly Order[]): string | undefined {
+  if (!policy || beginOf(policy.spec) >= beginOf(order ?? {})) return undefined;
+  const { name, spec } = policy;
+  return `${name} begins at ${formatSecond(beginOf(spec))} already and keeps that begin: to have it begin later, delete ${name} and send the order again`;
 }
 
 /** An order may not change what is written beside it. */

@@ -14,7 +14,7 @@ const PEERS = [
 ];
 const BASE = policy('base', { action: 'ALLOW', ingress: [] });
 const states = { reachability: (state: NetworkState, at: number) => compile(modelOf(state, at)) };
-const atHour = (hour: number) => new Date(NOW + hour * 3_600_000).toISOString();
+const atHour = (hour: number) => new Date(NOW + hour * 3_600_000).toISOString().replace('.000', '');
 
 /** web-1 to db-1 is open for an hour, web-2 for two, and so on; each is changed to end at another hour. */
 function textsOf(endOf: (hour: number) => number): string[] {

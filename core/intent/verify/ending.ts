@@ -1,11 +1,14 @@
 import { formatSecond } from '../../base/time.ts';
+import { zonedText } from '../../base/time-zone.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
 import { type Effect, type EffectSide, effectOf } from '../../effect/effect.ts';
 import { namedTerms } from '../../effect/named-terms.ts';
 import { effectTexts } from '../../effect/rows.ts';
 import { lookUp } from '../../model/find.ts';
 import type { PolicySpec } from '../../model/policy.ts';
-import { allRulesOf, DIRECTIONS, endOf, isolates } from '../../model/policy-match.ts';
+import { allRulesOf, beginOf, DIRECTIONS, endOf, isolates } from '../../model/policy-match.ts';
+import { sameValue } from '../../model/value.ts';
+import { BEGIN_SLACK_MS } from '../../state/begins.ts';
 import type { NetworkState } from '../../state/state.ts';
 import type { NetworkStates } from '../../state/states.ts';
 
@@ -28,13 +31,45 @@ function madePolicies(changes: readonly NetworkChange[], { policies }: Pick<Netw
   });
 }
 
-/** Returns a sentence about the begin of a change as of which its effect is shown, and about policies that begin at other times. */
+/** Returns a sentence about the begin of a change as of which its effect and its risk are shown. */
 export function beginningTexts(changes: readonly NetworkChange[], at: number, now: number): string[] {
   if (at <= now) return [];
   const names = changes.map(({ name }) => name);
   return [
-    `${names.slice(0, MAX_NAMED).join(', ')}${names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''}: nothing changes before ${formatSecond(at)}, and the effect is shown as of then; approve it before, or it has to be planned again`,
+    `${names.slice(0, MAX_NAMED).join(', ')}${names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''}: nothing changes before ${formatSecond(at)}, and effect and risk are those of then, with this change against without it; approve it before, or it has to be planned again`,
   ];
+}
+
+/** Returns a sentence about each policy that is to begin at a time that has come: it begins as soon as it is written. */
+export function begunTexts(
+  changes: readonly NetworkChange[],
+  before: Pick<NetworkState, 'policies'>,
+  now: number,
+): string[] {
+  return madePolicies(changes, before).flatMap(({ name, spec, old }) =>
+    old || spec.startsAt === undefined || beginOf(spec) > now + BEGIN_SLACK_MS
+      ? []
+      : [`${name} begins at once: its begin (${formatSecond(beginOf(spec))}) has come`],
+  );
+}
+
+/** Returns a sentence without a subject about each policy of which nothing but the end moves. */
+export function movedTexts(
+  changes: readonly NetworkChange[],
+  before: Pick<NetworkState, 'policies'>,
+  timeZone = 'UTC',
+): string[] {
+  return madePolicies(changes, before).flatMap(({ name, spec, old }) => {
+    const isMoved = old && old.expiresAt !== spec.expiresAt && sameValue(withoutTimes(old), withoutTimes(spec));
+    if (!isMoved) return [];
+    return spec.expiresAt === undefined
+      ? [`takes the end off ${name}`]
+      : [`moves the end of ${name} to ${zonedText(endOf(spec), timeZone)}`];
+  });
+}
+
+function withoutTimes({ startsAt: _begin, expiresAt: _end, ...spec }: PolicySpec): Omit<PolicySpec, 'startsAt'> {
+  return spec;
 }
 
 /**
@@ -54,7 +89,7 @@ export function endingTexts(
     ...renewalTexts(changes, { before, after, now }, states),
     ...ending.map(
       ({ name, spec }) =>
-        `${name} ends at ${spec.expiresAt}${spec.startsAt === undefined ? ': the later it is applied, the less of its time is left' : ''}`,
+        `${name} ends at ${formatSecond(endOf(spec))}${spec.startsAt === undefined ? ': the later it is applied, the less of its time is left' : ''}`,
     ),
     ...ends.slice(0, MAX_ENDS).flatMap((end) => {
       const names = ending.filter(({ spec }) => endOf(spec) === end).map(({ name }) => name);
@@ -86,12 +121,14 @@ function renewalTexts(
     }
     const at = endOf({ expiresAt: oldEnd });
     const effect = effectOf(states.reachability({ ...after, policies }, at), states.reachability(after, at));
-    const ends = [...new Set(those.map(({ spec }) => spec.expiresAt ?? 'it is deleted'))].join(', ');
+    const ends = [
+      ...new Set(those.map(({ spec }) => (spec.expiresAt === undefined ? 'it is deleted' : formatSecond(endOf(spec))))),
+    ].join(', ');
     const names = those.map(({ name }) => name);
     return (['opened', 'closed'] as const).flatMap((side) => {
       const whom = whomOf(effect, side, names, after);
       const word = side === 'opened' ? 'open' : 'closed';
-      return whom === undefined ? [] : [`stays ${word} until ${ends}, and not just ${oldEnd}: ${whom}`];
+      return whom === undefined ? [] : [`stays ${word} until ${ends}, and not just ${formatSecond(at)}: ${whom}`];
     });
   });
   return [...texts, ...leftText(left.length, 'later than before, and what they keep open or closed is not computed')];

@@ -147,7 +147,7 @@ export function unseenFindings(
   const keepsOpen = opensUnnamed.length === 0 ? opensLater : [];
   const [coverEnds, ends] = begins(future)
     ? ['policies have begun or ended', 'policies have begun or ended']
-    : ['policies that cover it today have ended', 'policies have ended'];
+    : ['policies that cover it have ended', 'policies have ended'];
   const found: [FindingCode, readonly string[], string][] = [
     ['OPENS_LATER', opensUnnamed, `it opens more once ${coverEnds}: `],
     ['KEEPS_OPEN', keepsOpen, `it stays open as ordered when ${coverEnds}: `],

@@ -17,6 +17,8 @@ export interface DashboardOptions {
   readonly width?: number;
   /** What the clock of the page says, at all times. */
   readonly now?: number;
+  /** Of the browser; that of this process unless given. */
+  readonly timeZone?: string;
 }
 
 /** One browser for the pages of a test file. */
@@ -29,11 +31,12 @@ export function launchBrowser(): Promise<Browser> {
 
 /** A fresh browser profile on the dashboard of a plane. What the page complains of, and asks of others, is kept. */
 export async function openDashboard(browser: Browser, harness: Pick<Harness, 'url'>, options: DashboardOptions = {}) {
-  const { theme = 'light', width = 1280, now } = options;
+  const { theme = 'light', width = 1280, now, timeZone } = options;
   const context = await browser.newContext({
     viewport: { width, height: 900 },
     colorScheme: theme,
     reducedMotion: 'reduce',
+    ...(timeZone !== undefined && { timezoneId: timeZone }),
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   const page = await context.newPage();

@@ -1,8 +1,8 @@
+import { type CheckedPlan, checkStatements } from '../../../core/intent/plan/check-statements.ts';
 import type { Order, Plan } from '../api/types.ts';
 import { Chip, type Tone } from '../design/chip.tsx';
 import type { Fact } from '../ui/facts.tsx';
 import { Lines } from '../ui/lines.tsx';
-import { type CheckedPlan, checkStatements } from './check-statements.ts';
 
 const TONE: Record<Plan['check'], Tone | ''> = { matches: 'ok', 'not checked': 'warn', differs: 'danger' };
 

@@ -1,6 +1,7 @@
 import type { Order } from '../api/types.ts';
 import { Chip } from '../design/chip.tsx';
-import { Sentence } from '../ui/sentence.tsx';
+import { instantOf } from '../time/moment.ts';
+import { ZonedTime } from '../ui/zoned-time.tsx';
 import './orders.css';
 
 export const VERBS = {
@@ -13,20 +14,26 @@ export const VERBS = {
 /** Shape beside the word and the color of a verb. */
 const MARKS: Record<Order['do'], string> = { allow: '▶', deny: '✕', only: '◆', remove: '−' };
 
+interface OrderListProps {
+  readonly orders: readonly Order[];
+  readonly label: string;
+  /** By whose clocks times are shown; unless it is known, those of the viewer. */
+  readonly timeZone?: string | undefined;
+}
+
 /** Orders below each other: the verb, who reaches whom, the ports, the begin and the end. */
-export function OrderList({ orders, label }: { orders: readonly Order[]; label: string }) {
+export function OrderList({ orders, label, timeZone }: OrderListProps) {
   return (
     <ul class="orders" aria-label={label}>
       {orders.map((order) => (
-        <OrderItem key={JSON.stringify(order)} order={order} />
+        <OrderItem key={JSON.stringify(order)} order={order} timeZone={timeZone} />
       ))}
     </ul>
   );
 }
 
-function OrderItem({ order }: { order: Order }) {
+function OrderItem({ order, timeZone }: Pick<OrderListProps, 'timeZone'> & { order: Order }) {
   const { do: verb, from, to, except_from, except_to, side, ports = [], both_ways: isBothWays, through = [] } = order;
-  const times = timesText(order);
   return (
     <li class={verb}>
       <strong class="verb">
@@ -41,18 +48,26 @@ function OrderItem({ order }: { order: Order }) {
       <code>{ports.length === 0 ? 'all ports' : ports.join(', ')}</code>
       {verb === 'only' && <span class="dim">{side === 'from' ? 'and nowhere else' : 'and nobody else'}</span>}
       {through.length > 0 && <strong class="fault">▲ through {through.join(', ')}</strong>}
-      {times !== '' && (
-        <span class="dim">
-          <Sentence text={times} />
-        </span>
-      )}
+      <OrderTime word="begins" text={order.starts} timeZone={timeZone} />
+      <OrderTime word="for" text={order.for} timeZone={timeZone} />
+      <OrderTime word="until" text={order.until} timeZone={timeZone} />
     </li>
   );
 }
 
-function timesText({ starts, for: duration, until }: Order): string {
-  const end = duration !== undefined ? `for ${duration}` : until === undefined ? '' : `until ${until}`;
-  return [starts === undefined ? '' : `begins ${starts}`, end].filter((text) => text !== '').join(', ');
+interface OrderTimeProps extends Pick<OrderListProps, 'timeZone'> {
+  readonly word: string;
+  readonly text: string | undefined;
+}
+
+function OrderTime({ word, text, timeZone }: OrderTimeProps) {
+  if (text === undefined) return null;
+  const at = text.endsWith('Z') ? instantOf(text) : undefined;
+  return (
+    <span class="dim">
+      {word} {at === undefined ? text : <ZonedTime at={at} timeZone={timeZone} />}
+    </span>
+  );
 }
 
 function Who({ words, except = [] }: { words: readonly string[]; except?: readonly string[] | undefined }) {

@@ -97,14 +97,20 @@ export function recordsLike(text: string, found: readonly Entry[]): readonly Ent
   return text === '' ? [] : found.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
 }
 
+type Offer = readonly [page: string, name: string, query: Readonly<Record<string, string>>];
+
+const QUESTION_WORDS: ReadonlySet<string> = new Set(['who', 'what', 'when', 'why', 'which', 'how']);
+
 /** What may be done with a text that is more than a name: a question of the past, a change that is wanted. */
 export function actionsWith(text: string): readonly Entry[] {
   if (!/\S\s+\S/.test(text)) return [];
   const [src = '', dst = '', ...more] = text.trim().split(/\s+/);
-  const offers: readonly (readonly [page: string, name: string, query: Readonly<Record<string, string>>])[] = [
+  const change: Offer = ['change', `Plan a change: ${text}`, { intent: text }];
+  const ask: Offer = ['ask', `Ask the history: ${text}`, { q: text }];
+  const isQuestion = text.endsWith('?') || QUESTION_WORDS.has(src.toLowerCase());
+  const offers: readonly Offer[] = [
     ...(more.length === 0 ? [['reachability', `Can ${src} reach ${dst}?`, { src, dst }] as const] : []),
-    ['change', `Plan a change: ${text}`, { intent: text }],
-    ['ask', `Ask the history: ${text}`, { q: text }],
+    ...(isQuestion ? [ask, change] : [change, ask]),
   ];
   return offers
     .filter(([page]) => isOffered(page))

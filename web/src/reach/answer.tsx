@@ -120,7 +120,11 @@ function PairAnswer({ pair, asked }: { pair: PairWithSentence; asked: Asked }) {
         ]}
       />
       <Steps steps={pair.steps} hrefOf={(policy) => linkTo('policies', [policy])} />
-      <Fixes fixes={pair.would_fix} plan={at === null && may('intents:plan') ? plan : undefined} />
+      <Fixes
+        fixes={pair.would_fix}
+        plan={at === null && may('intents:plan') ? plan : undefined}
+        hrefOf={(peer) => linkTo('peers', [peer])}
+      />
     </>
   );
 }

@@ -101,9 +101,11 @@ interface FixesProps {
   readonly fixes: Pair['would_fix'];
   /** Where what is computed can be planned. */
   readonly plan?: ((changes: readonly ProposedChange[]) => void) | undefined;
+  /** Where a device is that somebody has to act on. */
+  readonly hrefOf?: (peer: string) => string;
 }
 
-export function Fixes({ fixes, plan }: FixesProps) {
+export function Fixes({ fixes, plan, hrefOf }: FixesProps) {
   if (fixes.length === 0) return null;
   return (
     <section class="stack-small">
@@ -122,7 +124,7 @@ export function Fixes({ fixes, plan }: FixesProps) {
             </li>
           ) : (
             <li key={`${fix.change} ${fix.detail}`} class="break">
-              {fix.detail}
+              {fix.detail} {hrefOf && <a href={hrefOf(fix.peer)}>Open {fix.peer}</a>}
             </li>
           ),
         )}

@@ -48,6 +48,35 @@ export function TextField({
   );
 }
 
+/** Several lines of code, held in a signal. */
+export function AreaField({
+  label,
+  hint,
+  fields,
+  value,
+  required = false,
+}: Named & Pick<InputProps, 'required'> & { value: Signal<string> }) {
+  const { marks, faults } = useFaults(label, fields);
+  return (
+    <label class="field">
+      {label}
+      <textarea
+        {...marks}
+        rows={3}
+        class="mono"
+        spellcheck={false}
+        required={required}
+        value={value.value}
+        onInput={({ currentTarget }) => {
+          value.value = currentTarget.value;
+        }}
+      />
+      {hint && <span class="hint dim">{hint}</span>}
+      {faults}
+    </label>
+  );
+}
+
 /** One of a few. */
 export function SelectField({
   label,

@@ -17,7 +17,7 @@ export function ProblemNotice({ problem, again, shownAsOf }: ProblemNoticeProps)
   const unmarked = useUnmarked(problem);
   if (!problem) return null;
   const { title, requestId } = problem;
-  const message = besideErrors(problem);
+  const message = besideErrors(problem, unmarked);
   const errors = unmarked.filter(({ detail }) => !message.includes(detail));
   const isAllMarked = message === '' && errors.length === 0 && problem.errors.length > 0;
   return (
@@ -49,12 +49,12 @@ export function ProblemNotice({ problem, again, shownAsOf }: ProblemNoticeProps)
   );
 }
 
-/** What is said besides the errors: its sentence repeats the first of them, each after its place. */
-function besideErrors({ message, errors }: Problem): string {
+/** What is said besides the errors: its sentence repeats the first of them, each after its place, or one that a field shows. */
+function besideErrors({ message, errors }: Problem, unmarked: Problem['errors']): string {
   const rest = errors.reduce((text, fault) => {
     const { pointer, detail, document } = fault;
     const place = document ? `${document.kind} ${document.name}, ${pointer}` : pointer;
     return text.replace(`${place}: ${detail}`, '');
   }, message);
-  return rest.trim();
+  return errors.some((fault) => fault.detail === rest && !unmarked.includes(fault)) ? '' : rest.trim();
 }

@@ -8,8 +8,16 @@ function formatOf(options: Intl.DateTimeFormatOptions): (at: string | number) =>
   return (at) => (isUtc.value ? utc : local).format(new Date(at));
 }
 
-/** To the minute. */
-export const shortTime = formatOf({ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+const DAY_AND_MINUTE = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' } as const;
+const inYear = formatOf(DAY_AND_MINUTE);
+const withYear = formatOf({ ...DAY_AND_MINUTE, year: 'numeric' });
+const yearOf = formatOf({ year: 'numeric' });
+
+/** To the minute; with the year, unless it is this one. */
+export function shortTime(at: string | number): string {
+  return yearOf(at) === yearOf(Date.now()) ? inYear(at) : withYear(at);
+}
+
 /** As `Thursday 12 March`. */
 export const dayText = formatOf({ weekday: 'long', day: 'numeric', month: 'long' });
 /** Hour and minute: for what stands below its day. */

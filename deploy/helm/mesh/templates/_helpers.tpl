@@ -28,6 +28,7 @@ helm.sh/chart: {{ printf "%s-%s" (index . 0).Chart.Name (index . 0).Chart.Versio
 {{- define "mesh.address" -}}
 {{- $values := (index . 0).Values -}}
 {{- $own := index $values.addresses (index . 1) -}}
+{{- if regexMatch "[^a-zA-Z0-9.-]" $values.host }}{{ fail "host: a name or an IPv4 address, without a scheme and a port" }}{{ end -}}
 {{- if $own }}{{ $own }}{{ else }}{{ index . 2 }}{{ required "host: name or address that nodes reach this installation by" $values.host }}:{{ index . 3 }}{{ end }}
 {{- end }}
 
@@ -36,6 +37,8 @@ helm.sh/chart: {{ printf "%s-%s" (index . 0).Chart.Name (index . 0).Chart.Versio
 {{- $ := index . 0 -}}
 serviceAccountName: {{ include "mesh.serviceAccount" $ }}
 automountServiceAccountToken: false
+# Kubernetes would add variables MESH_… for each service of the namespace, which no configuration has.
+enableServiceLinks: false
 {{- with $.Values.imagePullSecrets }}
 imagePullSecrets: {{ toYaml . | nindent 2 }}
 {{- end }}
@@ -47,7 +50,7 @@ securityContext:
   fsGroupChangePolicy: OnRootMismatch
   seccompProfile: { type: RuntimeDefault }
 {{- with $.Values.priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ . | quote }}
 {{- end }}
 {{- with $.Values.nodeSelector }}
 nodeSelector: {{ toYaml . | nindent 2 }}

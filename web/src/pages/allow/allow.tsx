@@ -19,17 +19,9 @@ import { Form } from '../../ui/form.tsx';
 import { Page } from '../../ui/page.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
-import {
-  LIVES,
-  PRESETS,
-  type Preset,
-  ReachField,
-  reachFault,
-  ScopeChoice,
-  Summary,
-} from '../connect/authority-fields.tsx';
+import { LIVES, PRESETS, type Preset, ReachField, ScopeChoice, Summary } from '../connect/authority-fields.tsx';
 import '../connect/connect.css';
-import { reachOf } from '../connect/reach-of.ts';
+import { reachFault, reachOf } from '../connect/reach-of.ts';
 import { CommandLine } from './command-line.tsx';
 import { EnterCode } from './enter-code.tsx';
 

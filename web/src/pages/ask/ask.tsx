@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useWorkspaceZone } from '../../api/workspace-zone.ts';
 import { route, setQuery } from '../../route/route.ts';
 import { useDraft } from '../../ui/draft.ts';
 import { Page } from '../../ui/page.tsx';
@@ -16,6 +17,7 @@ const MAX_QUESTION = 1_000;
 /** A question about the past in plain words. A link fills it in (`q`, `from`, `to`); only a person sends it. */
 export default function Ask() {
   const range = useRange('month');
+  const { value: timeZone } = useWorkspaceZone().value;
   const { before, keep } = useDraft<string>('ask');
   const question = useSignal(route.value.query.get('q') ?? before ?? '');
   const shown = useSignal<Asked | undefined>(undefined);
@@ -63,6 +65,7 @@ export default function Ask() {
           />
           <span class="hint dim">
             Name peers, labels, policies, ports and times in plain words. Asking changes nothing.
+            {timeZone && ` Days and times are read in ${timeZone}, the time zone of the workspace.`}
           </span>
         </label>
         <div class="row">

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { holds } from '../../api/workspace.ts';
 import { actorOf } from '../../design/actor-words.ts';
 import { route, setQuery } from '../../route/route.ts';
-import { instantOf, instantOfLocal, localText } from '../../time/moment.ts';
+import { instantOf, instantOfLocal, localText, zone } from '../../time/moment.ts';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { FIELDS, KINDS } from './filter.ts';
 
@@ -64,8 +64,8 @@ export function Filters() {
             ['event', 'security events'],
           ]}
         />
-        <TextField label="From" type="datetime-local" value={from} />
-        <TextField label="To" type="datetime-local" value={to} />
+        <TextField label={`From (${zone()})`} type="datetime-local" value={from} />
+        <TextField label={`To (${zone()})`} type="datetime-local" value={to} />
         <button type="submit">Show</button>
         {isFiltered && (
           <button

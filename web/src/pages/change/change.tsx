@@ -1,6 +1,7 @@
 import { useSignal, useSignalEffect } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Order, PlanRequest, TypedChange } from '../../api/types.ts';
+import { useWorkspaceZone } from '../../api/workspace-zone.ts';
 import { handedChanges } from '../../effect/handed-changes.ts';
 import { route, setQuery } from '../../route/route.ts';
 import { useDraft } from '../../ui/draft.ts';
@@ -36,8 +37,9 @@ export default function Change() {
   const drafted = useRef<readonly OrderRow[]>(undefined);
   const isDraft = rows.value === drafted.current;
   const vocabulary = useVocabulary();
+  const zone = useWorkspaceZone();
   const takeOrders = (orders: readonly Partial<Order>[]) => {
-    drafted.current = orders.map(rowOf);
+    drafted.current = orders.map((order) => rowOf(order, zone.peek().value));
     rows.value = drafted.current;
   };
   /** By the key of the row. */
@@ -182,7 +184,18 @@ export default function Change() {
             </span>
           )}
         </label>
-        {hasRows && <OrderRows rows={rows} faults={faults} near={near.value} vocabulary={vocabulary.value} />}
+        {hasRows && (
+          <>
+            <OrderRows
+              rows={rows}
+              faults={faults}
+              near={near.value}
+              vocabulary={vocabulary.value}
+              timeZone={zone.value.value}
+            />
+            <ProblemNotice problem={zone.value.problem} again={zone.value.reload} />
+          </>
+        )}
         <div class="row">
           <button
             type="submit"

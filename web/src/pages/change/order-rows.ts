@@ -1,5 +1,6 @@
 import type { FieldFault } from '../../api/problem.ts';
 import type { Order } from '../../api/types.ts';
+import { instantOf, instantOfLocal, localText } from '../../time/moment.ts';
 
 /** An order as it is edited: the words of each field, also where some are missing. */
 export interface OrderRow {
@@ -28,8 +29,12 @@ export type WordField = (typeof WORD_FIELDS)[number];
 
 let keys = 0;
 
-/** Returns an order, also one with unknown parts, as a row. */
-export function rowOf(order: Partial<Order> = {}): OrderRow {
+/**
+ * Returns an order, also one with unknown parts, as a row.
+ *
+ * @param timeZone of the workspace, by whose clocks instants are edited; as they are unless it is known
+ */
+export function rowOf(order: Partial<Order> = {}, timeZone?: string): OrderRow {
   keys += 1;
   return {
     key: keys,
@@ -40,11 +45,26 @@ export function rowOf(order: Partial<Order> = {}): OrderRow {
     except_to: order.except_to ?? [],
     ports: order.ports ?? [],
     through: order.through ?? [],
-    starts: order.starts ?? '',
-    end: order.for ?? order.until ?? '',
+    starts: editedTime(order.starts, timeZone),
+    end: order.for ?? editedTime(order.until, timeZone),
     side: order.side ?? 'to',
     isBothWays: order.both_ways ?? false,
   };
+}
+
+/** Returns an instant by the clocks of a zone, where they show that time once; any other text as it is. */
+function editedTime(text = '', timeZone?: string): string {
+  const at = text.endsWith('Z') ? instantOf(text) : undefined;
+  if (at === undefined || timeZone === undefined) return text;
+  const wall = localText(at, timeZone);
+  if (instantOfLocal(wall, timeZone) !== at) return text;
+  return wall.endsWith(':00') ? wall.slice(0, -':00'.length) : wall;
+}
+
+/** Returns the instant that is typed, where it can be read: by the clocks of the zone unless it names its own. */
+export function typedTime(text: string, timeZone: string): string | undefined {
+  const trimmed = text.trim();
+  return trimmed.includes('T') ? (instantOfLocal(trimmed, timeZone) ?? instantOf(trimmed)) : undefined;
 }
 
 /** Returns a row as the order that is sent; nothing is missing in it ({@link missingIn}). */
@@ -64,6 +84,9 @@ export function orderOf({ do: verb, from, to, ports, starts, end, side, isBothWa
     ...(verb !== 'remove' && time !== '' && (/^\d{4}-/.test(time) ? { until: time } : { for: time })),
   };
 }
+
+/** What the field of the end takes too: an end that is no time is sent as a duration. */
+const TIME_FORM = 'A time is written 2030-01-31T18:00.';
 
 /** Faults of one row by the name of the field; those of the row itself stand under its first field. */
 export type RowFaults = Readonly<Record<string, readonly string[]>>;
@@ -86,7 +109,8 @@ export function faultsByRow(errors: readonly FieldFault[]): ReadonlyMap<number, 
     if (place === undefined) continue;
     const faults = rows.get(Number(place)) ?? {};
     const name = field === 'for' || field === 'until' ? 'end' : field;
-    rows.set(Number(place), { ...faults, [name]: [...(faults[name] ?? []), detail] });
+    const text = field === 'for' ? `${detail} ${TIME_FORM}` : detail;
+    rows.set(Number(place), { ...faults, [name]: [...(faults[name] ?? []), text] });
   }
   return rows;
 }

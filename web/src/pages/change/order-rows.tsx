@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals';
-import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Loaded } from '../../api/load.ts';
 import type { Order } from '../../api/types.ts';
 import { VERBS } from '../../orders/order-list.tsx';
@@ -8,11 +8,13 @@ import type { Suggestion } from '../../ui/suggestion.ts';
 import { WordsField } from '../../ui/words-field.tsx';
 import { completions, portCompletions } from './completions.ts';
 import { type OrderRow, type RowFaults, rowOf, type WordField } from './order-rows.ts';
+import { RowFaultsText, TimeField } from './row-fields.tsx';
 import type { Vocabulary } from './vocabulary.ts';
 
 /** As many orders as one change takes. */
 const MAX_ROWS = 20;
 const NO_FAULTS: RowFaults = {};
+const DURATIONS = ['1h', '2h', '8h', '1d', '7d', '30d'];
 
 interface OrderRowsProps {
   readonly vocabulary: Loaded<Vocabulary>;
@@ -21,10 +23,12 @@ interface OrderRowsProps {
   readonly faults: Signal<ReadonlyMap<number, RowFaults>>;
   /** Names that a word of the sentence may mean; they are offered first. */
   readonly near: readonly Suggestion[];
+  /** Of the workspace; undefined until it is known. */
+  readonly timeZone: string | undefined;
 }
 
-/** Orders to edit, each a row: the verb, who, whom, on which ports, until when. */
-export function OrderRows({ vocabulary, rows, faults, near }: OrderRowsProps) {
+/** Orders to edit, each a row: the verb, who, whom, on which ports, from when until when. */
+export function OrderRows({ vocabulary, rows, faults, near, timeZone }: OrderRowsProps) {
   const list = useRef<HTMLOListElement>(null);
   const focused = useSignal(rows.peek()[0]?.key);
   useLayoutEffect(() => {
@@ -57,6 +61,7 @@ export function OrderRows({ vocabulary, rows, faults, near }: OrderRowsProps) {
               place={index + 1}
               faults={faults.value.get(row.key) ?? NO_FAULTS}
               complete={complete}
+              timeZone={timeZone}
               change={(fields) => change(row.key, fields)}
               remove={() => remove(row.key)}
             />
@@ -79,11 +84,12 @@ interface RowProps {
   readonly place: number;
   readonly faults: RowFaults;
   readonly complete: (text: string) => readonly Suggestion[];
+  readonly timeZone: string | undefined;
   readonly change: (fields: Partial<OrderRow>) => void;
   readonly remove: () => void;
 }
 
-function Row({ row, place, faults, complete, change, remove }: RowProps) {
+function Row({ row, place, faults, complete, timeZone, change, remove }: RowProps) {
   const isDetailed = useSignal(hasDetails(row));
   const words = (field: WordField, label: string, placeholder?: string) => (
     <WordsField
@@ -106,7 +112,7 @@ function Row({ row, place, faults, complete, change, remove }: RowProps) {
             </option>
           ))}
         </select>
-        <Faults of={faults['do']} />
+        <RowFaultsText of={faults['do']} />
       </label>
       {words('from', 'From', 'Label or peer')}
       {words('to', 'To', 'Label or peer')}
@@ -119,13 +125,35 @@ function Row({ row, place, faults, complete, change, remove }: RowProps) {
         separator={/[\s,]+/}
         faults={faults['ports']}
       />
-      {row.do !== 'remove' && <EndField end={row.end} faults={faults['end']} change={(end) => change({ end })} />}
+      {row.do !== 'remove' && (
+        <div class="order-times">
+          <TimeField
+            label="Begins"
+            value={row.starts}
+            forms="2030-01-31T08:00"
+            placeholder="At once"
+            timeZone={timeZone}
+            faults={faults['starts']}
+            change={(starts) => change({ starts })}
+          />
+          <TimeField
+            label="Until"
+            value={row.end}
+            forms="2h, 7d or 2030-01-31T18:00"
+            placeholder="No end"
+            options={DURATIONS}
+            timeZone={timeZone}
+            faults={faults['end']}
+            change={(end) => change({ end })}
+          />
+        </div>
+      )}
       <details
         class="more"
         open={isDetailed.value}
         onToggle={({ currentTarget }) => (isDetailed.value = currentTarget.open)}
       >
-        <summary>Exceptions, direction and begin</summary>
+        <summary>Exceptions and direction</summary>
         <div class="order-row">
           {words('except_from', 'Except from')}
           {words('except_to', 'Except to')}
@@ -139,7 +167,7 @@ function Row({ row, place, faults, complete, change, remove }: RowProps) {
                 <option value="to">access by others</option>
                 <option value="from">access to others</option>
               </select>
-              <Faults of={faults['side']} />
+              <RowFaultsText of={faults['side']} />
             </label>
           ) : (
             <label class="check">
@@ -150,9 +178,6 @@ function Row({ row, place, faults, complete, change, remove }: RowProps) {
               />
               Both ways
             </label>
-          )}
-          {row.do !== 'remove' && (
-            <BeginField starts={row.starts} faults={faults['starts']} change={(starts) => change({ starts })} />
           )}
           {row.do === 'allow' && (
             <WordsField
@@ -175,68 +200,6 @@ function Row({ row, place, faults, complete, change, remove }: RowProps) {
 /** Policies are named by refusals, in full. */
 const noCompletions = () => [];
 
-function hasDetails({ except_from, except_to, through, starts, side, isBothWays }: OrderRow): boolean {
-  return except_from.length + except_to.length + through.length > 0 || starts !== '' || side === 'from' || isBothWays;
-}
-
-interface BeginFieldProps {
-  readonly starts: string;
-  readonly faults: readonly string[] | undefined;
-  readonly change: (starts: string) => void;
-}
-
-function BeginField({ starts, faults = [], change }: BeginFieldProps) {
-  return (
-    <label class="field">
-      Begins
-      <input
-        value={starts}
-        placeholder="At once"
-        title="A time such as 2030-01-31T08:00 in the time zone of the workspace"
-        autocomplete="off"
-        spellcheck={false}
-        maxLength={64}
-        aria-invalid={faults.length > 0}
-        onInput={({ currentTarget }) => change(currentTarget.value)}
-      />
-      <Faults of={faults} />
-    </label>
-  );
-}
-
-interface EndFieldProps {
-  readonly end: string;
-  readonly faults: readonly string[] | undefined;
-  readonly change: (end: string) => void;
-}
-
-/** A duration or a time. */
-function EndField({ end, faults = [], change }: EndFieldProps) {
-  const id = useId();
-  return (
-    <label class="field">
-      Until
-      <input
-        list={`${id}-durations`}
-        value={end}
-        placeholder="No end"
-        title="2h, 7d, or a time such as 2030-01-31T18:00 in the time zone of the workspace"
-        autocomplete="off"
-        spellcheck={false}
-        maxLength={64}
-        aria-invalid={faults.length > 0}
-        onInput={({ currentTarget }) => change(currentTarget.value)}
-      />
-      <datalist id={`${id}-durations`}>
-        {['1h', '2h', '8h', '1d', '7d', '30d'].map((duration) => (
-          <option key={duration} value={duration} />
-        ))}
-      </datalist>
-      <Faults of={faults} />
-    </label>
-  );
-}
-
-function Faults({ of = [] }: { of: readonly string[] | undefined }) {
-  return of.length === 0 ? null : <span class="fault break">{of.join(' ')}</span>;
+function hasDetails({ except_from, except_to, through, side, isBothWays }: OrderRow): boolean {
+  return except_from.length + except_to.length + through.length > 0 || side === 'from' || isBothWays;
 }

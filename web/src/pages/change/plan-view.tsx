@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import { answer, api } from '../../api/client.ts';
 import type { Order, Plan, TypedChange } from '../../api/types.ts';
 import { may } from '../../api/workspace.ts';
+import { useWorkspaceZone } from '../../api/workspace-zone.ts';
 import { ApproverField, useApprovers } from '../../effect/approver-field.tsx';
 import { ChangedResource } from '../../effect/changed-resource.tsx';
 import { Checked, readByFact } from '../../effect/checked.tsx';
@@ -37,11 +38,12 @@ interface PlanViewProps {
 export function PlanView({ planned, isSuggested, again, applied, planChanges, editOrders }: PlanViewProps) {
   const { asked, plan } = planned;
   const isEditing = useSignal(false);
+  const { value: timeZone } = useWorkspaceZone().value;
   const { summary, orders, warnings, questions, changes, effect } = plan;
   const isAlready = plan.already === true;
   return (
     <article class="panel stack change" aria-label={summary}>
-      <h2 class="break">{orders ? <OrderList orders={orders} label="Orders" /> : summary}</h2>
+      <h2 class="break">{orders ? <OrderList orders={orders} label="Orders" timeZone={timeZone} /> : summary}</h2>
       {orders && <Quotation sentence={asked.intent} />}
       {isAlready && <Already madeBy={plan.made_so_by ?? []} />}
       <Facts
@@ -86,7 +88,7 @@ export function PlanView({ planned, isSuggested, again, applied, planChanges, ed
       {plan.undo && (
         <details>
           <summary>Orders that undo it</summary>
-          <OrderList orders={plan.undo} label="Undo" />
+          <OrderList orders={plan.undo} label="Undo" timeZone={timeZone} />
         </details>
       )}
       {isEditing.value && <EditChanges changes={typedChanges(changes)} plan={planChanges} />}

@@ -1,8 +1,8 @@
 import type { Signal } from '@preact/signals';
 import { SCOPE_WORDS, type Scope, scopeWords } from '../../api/scopes.ts';
-import { useFaults } from '../../ui/form.tsx';
+import { AreaField } from '../../ui/field.tsx';
 import { approvalWords, ruleWords } from '../agents/words.ts';
-import type { reachOf } from './reach-of.ts';
+import { reachFault, type reachOf } from './reach-of.ts';
 
 export const LIVES = Object.entries({
   '1h': '1 hour',
@@ -21,9 +21,6 @@ const PRESET_NAMES = {
 };
 export const PRESETS = Object.entries(PRESET_NAMES);
 export type Preset = keyof typeof PRESET_NAMES;
-
-export const reachFault = (line: string) =>
-  `This is no line of a reach: ${line}. Write whom, then ports, as role=web TCP 443, 8443.`;
 
 /** Scopes as sentences, each to be given or not. */
 export function ScopeChoice({
@@ -65,26 +62,13 @@ export function ScopeBox({ scope, chosen }: { scope: Scope; chosen: Signal<reado
 }
 
 export function ReachField({ value }: { value: Signal<string> }) {
-  const { marks, faults } = useFaults('reach');
   return (
-    <label class="field">
-      May open (optional)
-      <textarea
-        {...marks}
-        rows={3}
-        class="mono"
-        spellcheck={false}
-        value={value.value}
-        onInput={({ currentTarget }) => {
-          value.value = currentTarget.value;
-        }}
-      />
-      <span class="hint dim">
-        A line each: whom, then ports. role=web TCP 443, or db-1 5432, or * UDP 53. Nothing here: all that it opens
-        waits for a person.
-      </span>
-      {faults}
-    </label>
+    <AreaField
+      label="May open (optional)"
+      fields={['reach']}
+      hint="A line each: whom, then ports. role=web TCP 443, or db-1 5432, or * UDP 53. Nothing here: all that it opens waits for a person."
+      value={value}
+    />
   );
 }
 

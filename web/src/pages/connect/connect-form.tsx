@@ -10,9 +10,9 @@ import { SelectField, TextField } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import type { ruleWords } from '../agents/words.ts';
-import { LIVES, PRESETS, type Preset, ReachField, reachFault, ScopeBox, Summary } from './authority-fields.tsx';
+import { LIVES, PRESETS, type Preset, ReachField, ScopeBox, Summary } from './authority-fields.tsx';
 import { type Issued, madeTitle } from './issued-token.tsx';
-import { reachOf } from './reach-of.ts';
+import { reachFault, reachOf } from './reach-of.ts';
 
 const IDENTITIES = {
   agent: 'An agent of its own: the audit log, approvals and this page tell it from you',

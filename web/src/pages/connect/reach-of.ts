@@ -23,6 +23,11 @@ export function reachOf(text: string): { readonly rules: readonly Rule[] } | { r
   return { rules };
 }
 
+/** Returns what is said of a line that is no rule. */
+export function reachFault(line: string): string {
+  return `This is no line of a reach: ${line}. Write whom, then ports, as role=web TCP 443, 8443.`;
+}
+
 /** Every peer, an address, labels, or the name of a peer. */
 function entryOf(whom: string): Entry {
   if (whom === '*') return { peerSelector: {} };

@@ -19,7 +19,7 @@ import { PeerState } from '../peers/peer-state.tsx';
 import { isReachable } from './is-reachable.ts';
 import type { JoinToken } from './join-form.tsx';
 import { joinLink, serverFor, tokenIn } from './join-link.ts';
-import { WorkloadSteps } from './workload.tsx';
+import { WorkloadSteps } from './workload-steps.tsx';
 
 const STEPS = {
   linux:

@@ -1,4 +1,5 @@
-import { type Signal, useSignal } from '@preact/signals';
+import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
 import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { components } from '../../api/schema.d.ts';
@@ -11,7 +12,8 @@ import { Form } from '../../ui/form.tsx';
 import { labelsOf } from '../../ui/labels.ts';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
-import { identityOf, useWorkloadFields, WorkloadFields } from './workload.tsx';
+import { GrantFields, IdentityFields } from './workload-fields.tsx';
+import { ANYBODY, KUBERNETES, noEntries, workloadRequest } from './workload-request.ts';
 
 export type JoinToken = components['schemas']['GenerateJoinTokenResponse'];
 
@@ -23,17 +25,39 @@ const LIVES = Object.entries({
   '2160h': '90 days',
   '8760h': '365 days',
 });
+const PLACES = Object.entries({
+  [ANYBODY]: 'Whoever has it',
+  github: 'Jobs of GitHub Actions',
+  gitlab: 'Jobs of GitLab CI',
+  [KUBERNETES]: 'Pods of Kubernetes',
+  oidc: 'Workloads with tokens of another issuer',
+});
+/** One use and one hour for a secret; a rule is none, and outlives many workloads. */
+const USUAL = { secret: { uses: '1', life: '1h' }, rule: { uses: '10000', life: '8760h' } };
 const DEFAULT_NETWORK = 'default';
 const MOST_NETWORKS = 200;
 
-/** One use and one hour, unless somebody says more. */
 export function JoinForm({ made }: { made: (token: JoinToken) => void }) {
-  const fields = { name: useSignal('device'), uses: useSignal('1'), life: useSignal('1h'), labels: useSignal('') };
+  const { secret } = USUAL;
+  const fields = {
+    name: useSignal('device'),
+    uses: useSignal(secret.uses),
+    life: useSignal(secret.life),
+    labels: useSignal(''),
+  };
   const network = useSignal(DEFAULT_NETWORK);
-  const workload = useWorkloadFields();
+  const workload = useMemo(noEntries, []);
   const waitsIn = useSignal<string | undefined>(undefined);
   const { isActing, problem, act } = useAct();
   const isPast = route.value.query.has('at');
+  const isRule = workload.place.value !== ANYBODY;
+  useSignalEffect(() => {
+    const place = workload.place.value;
+    const { uses, life } = place === ANYBODY ? USUAL.secret : USUAL.rule;
+    fields.uses.value = uses;
+    fields.life.value = life;
+    workload.way.value = place === KUBERNETES ? 'tokenReview' : 'discovery';
+  });
   const submit = (event: Event) => {
     event.preventDefault();
     waitsIn.value = undefined;
@@ -43,7 +67,7 @@ export function JoinForm({ made }: { made: (token: JoinToken) => void }) {
         expiry: fields.life.value,
         usageLimit: Number(fields.uses.value),
         labels: labelsOf(fields.labels.value),
-        ...identityOf(workload),
+        ...workloadRequest(workload),
         ...(network.value !== DEFAULT_NETWORK && { network: network.value }),
       };
       const written = await write(
@@ -57,9 +81,15 @@ export function JoinForm({ made }: { made: (token: JoinToken) => void }) {
   return (
     <Form problem={problem} class="panel stack" onSubmit={submit}>
       <p class="dim">
-        Create a join token, then follow the steps that appear, on the device. Whoever has the token can join until it
-        is used up, ends or is revoked.
+        Create a join token, then follow the steps that appear, on the device.{' '}
+        {isRule
+          ? 'For workloads it is a rule: they join by OIDC tokens of their own, until it is used up, ends or is revoked.'
+          : 'Whoever has the token can join until it is used up, ends or is revoked.'}
       </p>
+      <div class="join-form">
+        <SelectField label="Who may use it" value={workload.place} options={PLACES} />
+        {isRule && <IdentityFields of={workload} />}
+      </div>
       <div class="join-form">
         <TextField
           label="Name of the token"
@@ -87,13 +117,13 @@ export function JoinForm({ made }: { made: (token: JoinToken) => void }) {
           autocomplete="off"
         />
         <NetworkField value={network} />
-        <WorkloadFields of={workload} />
+        {isRule && <GrantFields of={workload} />}
       </div>
       <ProblemNotice problem={problem.value} />
       {waitsIn.value && (
         <p class="notice warn" role="status">
-          A second person has to approve this token first, because it gives labels or another network. Once approved,
-          make it again with the same entries: the token is shown then.{' '}
+          A second person has to approve this token first, because it gives labels, a preset or another network, or
+          needs no approval of its devices. Once approved, make it again with the same entries: the token is shown then.{' '}
           <a href={linkTo('review', [waitsIn.value])}>Open it in Review</a>
         </p>
       )}

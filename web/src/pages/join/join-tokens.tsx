@@ -7,18 +7,21 @@ import { workspaceId } from '../../api/workspace.ts';
 import { write } from '../../api/write.ts';
 import { actorText } from '../../design/actor-words.ts';
 import { linkTo, route } from '../../route/route.ts';
+import { CopyButton } from '../../ui/copy.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
 import { labelsText } from '../../ui/labels.ts';
 import { ListSection } from '../../ui/list.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { ruleWords } from '../agents/words.ts';
+import { serviceAccountOf } from './workload-request.ts';
 
 type Token = components['schemas']['ListJoinTokensResponse']['items'][number];
 
 /** End of a rule for workloads that has none. */
 const NEVER = '9999-12-31T23:59:59.999Z';
 
-/** The tokens that are out, and what is left of each. */
+/** The tokens that are out, and what is left of each; rules for workloads apart, whose tokens are no secret. */
 export function JoinTokens() {
   const asked = useSignal<Token | undefined>(undefined);
   const loaded = useLoaded(() => {
@@ -27,82 +30,127 @@ export function JoinTokens() {
       api.GET('/api/v1/tokens', { params: { query: { limit: 200, ...(cursor && { cursor }) } } }),
     );
   });
-  const rows = useComputed(() => loaded.value.value);
+  const rows = useComputed(() => loaded.value.value?.filter(({ identity }) => !identity));
+  const rules = useComputed(() => loaded.value.value?.filter(({ identity }) => identity) ?? []);
   const { reload } = loaded.value;
   const isPast = route.value.query.has('at');
-  const columns: readonly Column<Token>[] = [
-    { name: 'Name', cell: (token) => <Named token={token} />, order: ({ name }) => name },
-    {
-      name: 'Uses left',
-      cell: ({ usageLimit, usedCount }) =>
-        usageLimit === 0 ? 'No limit' : `${usageLimit - usedCount} of ${usageLimit}`,
-      order: ({ usageLimit, usedCount }) => (usageLimit === 0 ? Number.POSITIVE_INFINITY : usageLimit - usedCount),
-      isNumber: true,
-      isMinor: true,
-    },
-    {
-      name: 'Joined',
-      cell: ({ joined = [] }) => <Joined names={joined} />,
-      order: ({ joined = [] }) => joined.length,
-      isMinor: true,
-    },
-    {
-      name: 'Ends',
-      cell: ({ expiresAt }) => (expiresAt === NEVER ? 'Never' : <Time at={expiresAt} />),
-      order: ({ expiresAt }) => expiresAt,
-    },
-    { name: 'Labels', cell: ({ labels }) => labelsText(labels), isMinor: true },
-    { name: 'Network', cell: ({ network }) => network, isMinor: true },
-    {
-      name: 'Created by',
-      cell: ({ createdBy }) => actorText(createdBy),
-      order: ({ createdBy }) => createdBy,
-      isMinor: true,
-    },
-    {
-      name: 'Revoke',
-      cell: (token) => (
-        <button
-          type="button"
-          class="danger"
-          disabled={isPast}
-          aria-label={`Revoke the token ${token.name}`}
-          onClick={() => {
-            asked.value = token;
-          }}
-        >
-          Revoke
-        </button>
-      ),
-    },
-  ];
+  const revoke: Column<Token> = {
+    name: 'Revoke',
+    cell: (token) => (
+      <button
+        type="button"
+        class="danger"
+        disabled={isPast}
+        aria-label={`Revoke the token ${token.name}`}
+        onClick={() => {
+          asked.value = token;
+        }}
+      >
+        Revoke
+      </button>
+    ),
+  };
   return (
-    <ListSection
-      title="Join tokens"
-      of={loaded}
-      rows={rows}
-      columns={columns}
-      isPart={false}
-      keyOf={({ id }) => id}
-      empty="No active join tokens. Create one above."
-    >
+    <>
+      <ListSection
+        title="Join tokens"
+        of={loaded}
+        rows={rows}
+        columns={[...TOKEN_COLUMNS, ...COLUMNS, revoke]}
+        isPart={false}
+        keyOf={keyOf}
+        empty="No active join tokens. Create one above."
+      />
+      {rules.value.length > 0 && (
+        <ListSection
+          title="Rules for workloads"
+          why="Made here or by a file. To change one, apply its document of the kind WorkloadRule."
+          of={loaded}
+          rows={rules}
+          columns={[...RULE_COLUMNS, ...COLUMNS, revoke]}
+          isPart={false}
+          keyOf={keyOf}
+          empty=""
+        />
+      )}
       {asked.value && <Revoke token={asked.value} close={() => (asked.value = undefined)} reload={reload} />}
-    </ListSection>
+    </>
   );
 }
 
-/** Who may use it, where that is not whoever has it. */
-function Named({ token: { name, identity } }: { token: Token }) {
-  if (!identity) return <>{name}</>;
-  const claims = Object.entries(identity.claims).map(([claim, pattern]) => `${claim} ${pattern}`);
-  return (
-    <>
-      {name}{' '}
-      <span class="dim" title={claims.join(', ')}>
-        for workloads of {URL.parse(identity.issuer)?.host ?? identity.issuer}
-      </span>
-    </>
-  );
+const keyOf = ({ id }: Token) => id;
+
+const ENDS: Column<Token> = {
+  name: 'Ends',
+  cell: ({ expiresAt }) => (expiresAt === NEVER ? 'Never' : <Time at={expiresAt} />),
+  order: ({ expiresAt }) => expiresAt,
+};
+
+const byName = ({ name }: Token) => name;
+
+/** What join tokens have that are a secret. */
+const TOKEN_COLUMNS: readonly Column<Token>[] = [
+  { name: 'Name', cell: byName, order: byName },
+  ENDS,
+  {
+    name: 'Uses left',
+    cell: ({ usageLimit, usedCount }) => `${usageLimit - usedCount} of ${usageLimit}`,
+    order: ({ usageLimit, usedCount }) => usageLimit - usedCount,
+    isNumber: true,
+    isMinor: true,
+  },
+];
+
+/** What rules have and other join tokens have not. */
+const RULE_COLUMNS: readonly Column<Token>[] = [
+  {
+    name: 'Name',
+    cell: ({ name, token }) => (
+      <>
+        {name} {token && <CopyButton text={token} label="Copy token" />}
+      </>
+    ),
+    order: byName,
+  },
+  { name: 'Workloads', cell: ({ identity }) => identity && <Workloads identity={identity} /> },
+  { name: 'Preset', cell: (token) => <Preset token={token} />, isMinor: true },
+  { ...ENDS, isMinor: true },
+];
+
+const COLUMNS: readonly Column<Token>[] = [
+  {
+    name: 'Joined',
+    cell: ({ joined = [] }) => <Joined names={joined} />,
+    order: ({ joined = [] }) => joined.length,
+    isMinor: true,
+  },
+  {
+    name: 'Labels, network',
+    cell: ({ labels, network }) => [labelsText(labels), network].filter((text) => text !== '').join(', '),
+    isMinor: true,
+  },
+  {
+    name: 'Created by',
+    cell: ({ createdBy }) => actorText(createdBy),
+    order: ({ createdBy }) => createdBy,
+    isMinor: true,
+  },
+];
+
+/** Which workloads may use it, and who judges their tokens. */
+function Workloads({ identity: { issuer, claims, tokenReview } }: { identity: NonNullable<Token['identity']> }) {
+  const place = tokenReview === undefined ? (URL.parse(issuer)?.host ?? issuer) : `the cluster ${tokenReview}`;
+  const text = `${claimsText(claims)} of ${place}`;
+  return <span title={text}>{text}</span>;
+}
+
+function claimsText(claims: Readonly<Record<string, string>>): string {
+  const account = serviceAccountOf(claims);
+  return account === undefined ? labelsText(claims) : `service account ${account.namespace}/${account.name}`;
+}
+
+function Preset({ token: { preset, egress = [] } }: { token: Token }) {
+  return <span title={egress.map(ruleWords).join('; ')}>{preset}</span>;
 }
 
 /** Names in a row of the list. */

@@ -3,9 +3,11 @@ import { api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { PolicySpec } from '../../api/types.ts';
 import { workspaceId } from '../../api/workspace.ts';
-import { instantOfLocal, localText } from '../../time/moment.ts';
+import { useWorkspaceZone } from '../../api/workspace-zone.ts';
+import { instantOf, instantOfLocal, localText } from '../../time/moment.ts';
 import { useFaults } from '../../ui/form.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
+import { viewerTime } from '../../ui/zoned-time.tsx';
 import { ParsedField } from './parsed-field.tsx';
 import type { PolicyDocument, PolicyDraft } from './policy-yaml.ts';
 import { type Direction, RulesForm } from './rules-form.tsx';
@@ -56,20 +58,7 @@ export function PolicyForm({ document, isNew, change }: PolicyFormProps) {
       <RulesForm direction="ingress" rules={spec.ingress} change={editRules('ingress')} />
       <RulesForm direction="egress" rules={spec.egress} change={editRules('egress')} />
       <NetworkField network={spec.network} change={(network) => edit({ network })} />
-      <TimeField
-        label="Begins at"
-        field="startsAt"
-        none="at once"
-        at={spec.startsAt}
-        change={(startsAt) => edit({ startsAt })}
-      />
-      <TimeField
-        label="Ends at"
-        field="expiresAt"
-        none="no end"
-        at={spec.expiresAt}
-        change={(expiresAt) => edit({ expiresAt })}
-      />
+      <TimeFields startsAt={spec.startsAt} expiresAt={spec.expiresAt} change={edit} />
     </>
   );
 }
@@ -152,27 +141,62 @@ function NetworkField({
   );
 }
 
+type Times = Pick<Loose, 'startsAt' | 'expiresAt'>;
+
+/** When it begins and ends, by the clocks of the workspace as in orders. */
+function TimeFields({ startsAt, expiresAt, change }: Times & { readonly change: (times: Partial<Times>) => void }) {
+  const zone = useWorkspaceZone().value;
+  return (
+    <>
+      <ReadResult of={zone} loading="" />
+      <TimeField
+        label="Begins at"
+        field="startsAt"
+        none="at once"
+        at={startsAt}
+        timeZone={zone.value}
+        change={(at) => change({ startsAt: at })}
+      />
+      <TimeField
+        label="Ends at"
+        field="expiresAt"
+        none="no end"
+        at={expiresAt}
+        timeZone={zone.value}
+        change={(at) => change({ expiresAt: at })}
+      />
+    </>
+  );
+}
+
 interface TimeFieldProps {
   readonly label: string;
   readonly field: string;
   /** What an empty field means. */
   readonly none: string;
   readonly at: string | undefined;
+  /** Of the workspace; undefined until it is known. */
+  readonly timeZone: string | undefined;
   readonly change: (at: string | undefined) => void;
 }
 
-function TimeField({ label, field, none, at, change }: TimeFieldProps) {
+function TimeField({ label, field, none, at, timeZone, change }: TimeFieldProps) {
   const { marks, faults } = useFaults(label, [field]);
+  const instant = instantOf(at);
+  const own = instant && timeZone && viewerTime(instant, timeZone);
   return (
     <label class="field">
       {label}
       <input
         {...marks}
         type="datetime-local"
-        value={at === undefined || Number.isNaN(Date.parse(at)) ? '' : localText(at).slice(0, MINUTES)}
-        onChange={({ currentTarget: { value } }) => change(instantOfLocal(value)?.replace('.000Z', 'Z'))}
+        disabled={timeZone === undefined}
+        value={instant && timeZone ? localText(instant, timeZone).slice(0, MINUTES) : ''}
+        onChange={({ currentTarget: { value } }) => change(instantOfLocal(value, timeZone)?.replace('.000Z', 'Z'))}
       />
-      <span class="hint dim">In your time zone. Empty: {none}.</span>
+      <span class="hint dim break">
+        In {timeZone ?? 'the time zone of the workspace'}.{own && ` That is ${own}.`} Empty: {none}.
+      </span>
       {faults}
     </label>
   );

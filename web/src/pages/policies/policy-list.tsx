@@ -7,13 +7,14 @@ import { Chip } from '../../design/chip.tsx';
 import { Flow } from '../../design/flow.tsx';
 import { Icon } from '../../design/icon.tsx';
 import { goTo, linkTo, queryPart, route, setQuery } from '../../route/route.ts';
-import { type AgentNames, isForAgent, withAgentNames, withAgentNamesIn } from '../../ui/agent-names.ts';
+import { type AgentNames, withAgentNames, withAgentNamesIn } from '../../ui/agent-names.ts';
 import { CsvButton } from '../../ui/csv.tsx';
 import { Empty, Page } from '../../ui/page.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
-import { type Column, matches, NO_MATCH, SearchBox, Table } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { type Column, matches, NO_MATCH, SearchBox, Table, type TableProps } from '../../ui/table.tsx';
 import { FindingLine } from './finding-line.tsx';
+import { heldBy, titleOf } from './held.ts';
+import { PolicyTime } from './policy-time.tsx';
 import { type Findings, readFindings, readPolicies } from './read-policies.ts';
 import { actionOf, type Rule, rulesOf } from './sentence.ts';
 
@@ -32,7 +33,7 @@ const COLUMNS: readonly Column<Row>[] = [
   },
   {
     name: 'Action',
-    cell: ({ policy: { spec }, rules }) => <Action action={actionOf(spec, rules)} />,
+    cell: ({ policy: { spec }, rules }) => <Action action={actionOf(spec, rules)} waits={'startsAt' in spec} />,
     order: ({ policy: { spec }, rules }) => actionOf(spec, rules),
   },
   { name: 'Rule', cell: ({ rules }) => <Rules rules={rules} />, isWide: true },
@@ -44,8 +45,14 @@ const COLUMNS: readonly Column<Row>[] = [
     isMinor: true,
   },
   {
+    name: 'Begins',
+    cell: ({ policy: { spec } }) => <PolicyTime at={spec['startsAt']} />,
+    order: ({ policy: { spec } }) => String(spec['startsAt'] ?? ''),
+    isMinor: true,
+  },
+  {
     name: 'Ends',
-    cell: ({ policy: { spec } }) => <Ends begins={spec['startsAt']} at={spec['expiresAt']} />,
+    cell: ({ policy: { spec } }) => <PolicyTime at={spec['expiresAt']} none="no end" />,
     order: ({ policy: { spec } }) => String(spec['expiresAt'] ?? '9'),
     isMinor: true,
   },
@@ -74,9 +81,9 @@ export function PolicyList() {
     const about = Map.groupBy(findings, ({ policies: [name = ''] }) => name);
     return policies
       .map((policy): Row => {
-        const named = (text: string) => withAgentNames(text, agents.value.value);
         const rules = withAgentNamesIn(rulesOf(policy.spec), agents.value.value);
-        return { policy, title: named(policy.name), rules, findings: about.get(policy.name) ?? [] };
+        const title = titleOf(policy, agents.value.value);
+        return { policy, title, rules, findings: about.get(policy.name) ?? [] };
       })
       .filter(
         ({ policy, title, rules, findings: own }) =>
@@ -84,8 +91,11 @@ export function PolicyList() {
           matches(search, [policy.name, title, ...rules.flatMap(Object.values), ...own.map(({ why }) => why)]),
       );
   });
-  const rows = useComputed(() => all.value.filter(({ policy: { name } }) => !isForAgent(name)));
-  const forAgents = useComputed(() => all.value.filter(({ policy: { name } }) => isForAgent(name)));
+  const rowsOf = (holder: ReturnType<typeof heldBy>) =>
+    useComputed(() => all.value.filter(({ policy }) => heldBy(policy) === holder));
+  const rows = rowsOf(undefined);
+  const held = { agents: rowsOf('agents'), workloads: rowsOf('workloads') };
+  const isAnyHeld = held.agents.value.length + held.workloads.value.length > 0;
   const { query } = route.value;
   const isFiltered = query.has('q') || query.has('findings');
   const mayChange = may('network:write') && !query.has('at');
@@ -111,7 +121,7 @@ export function PolicyList() {
         {(findings) => <FindingList findings={findings} agents={agents.value.value} />}
       </ReadResult>
       <ReadResult of={agents.value} loading="" />
-      {(rows.value.length > 0 || forAgents.value.length === 0) && (
+      {(rows.value.length > 0 || !isAnyHeld) && (
         <Table
           read={loaded.value}
           label="Policies"
@@ -137,22 +147,35 @@ export function PolicyList() {
           }
         />
       )}
-      {forAgents.value.length > 0 && (
-        <details class="stack-small" open={isFiltered}>
-          <summary>Made for agents ({forAgents.value.length})</summary>
-          <Table
-            label={`Made for agents (${forAgents.value.length})`}
-            isPart
-            read={loaded.value}
-            columns={COLUMNS}
-            rows={forAgents}
-            keyOf={({ policy }) => policy.name}
-            open={({ policy }) => goTo(addressOf(policy.name))}
-            empty={null}
-          />
-        </details>
-      )}
+      {Object.entries(held).map(([holder, policies]) => (
+        <Held key={holder} title={`Made for ${holder}`} rows={policies} read={loaded.value} isOpen={isFiltered} />
+      ))}
     </Page>
+  );
+}
+
+interface HeldProps extends Pick<TableProps<Row>, 'rows' | 'read'> {
+  readonly title: string;
+  readonly isOpen: boolean;
+}
+
+/** Policies of presets, which nobody changes. */
+function Held({ title, isOpen, ...table }: HeldProps) {
+  const label = `${title} (${table.rows.value.length})`;
+  if (table.rows.value.length === 0) return null;
+  return (
+    <details class="stack-small" open={isOpen}>
+      <summary>{label}</summary>
+      <Table
+        {...table}
+        label={label}
+        isPart
+        columns={COLUMNS}
+        keyOf={({ policy }) => policy.name}
+        open={({ policy }) => goTo(addressOf(policy.name))}
+        empty={null}
+      />
+    </details>
   );
 }
 
@@ -183,7 +206,14 @@ function Rules({ rules: [first, ...more] }: { rules: readonly Rule[] }) {
   );
 }
 
-function Action({ action }: { action: ReturnType<typeof actionOf> }) {
+function Action({ action, waits }: { action: ReturnType<typeof actionOf>; waits: boolean }) {
+  if (waits) {
+    return (
+      <Chip>
+        <Icon name="clock" /> will {action === 'default deny' ? 'deny by default' : action}
+      </Chip>
+    );
+  }
   return action === 'allow' ? (
     <Chip tone="ok">
       <Icon name="check" /> allow
@@ -192,19 +222,6 @@ function Action({ action }: { action: ReturnType<typeof actionOf> }) {
     <Chip tone="danger">
       <Icon name="ban" /> {action}
     </Chip>
-  );
-}
-
-function Ends({ begins, at }: { begins: unknown; at: unknown }) {
-  return (
-    <>
-      {typeof begins === 'string' && (
-        <Chip>
-          begins <Time at={begins} />
-        </Chip>
-      )}{' '}
-      {typeof at === 'string' ? <Time at={at} /> : <span class="dim">no end</span>}
-    </>
   );
 }
 

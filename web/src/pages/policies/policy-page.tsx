@@ -5,6 +5,7 @@ import { useLoaded } from '../../api/load.ts';
 import { Problem } from '../../api/problem.ts';
 import type { Finding, Policy } from '../../api/types.ts';
 import { may, workspaceId } from '../../api/workspace.ts';
+import { useWorkspaceZone } from '../../api/workspace-zone.ts';
 import { linkTo, queryPart } from '../../route/route.ts';
 import { type AgentNames, withAgentNames } from '../../ui/agent-names.ts';
 import { CopyButton } from '../../ui/copy.tsx';
@@ -14,8 +15,10 @@ import { Page } from '../../ui/page.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 import { YamlEditor } from '../../ui/yaml-editor.tsx';
+import { ZonedTime } from '../../ui/zoned-time.tsx';
 import { DeletePolicy } from './delete-policy.tsx';
 import { FindingLine } from './finding-line.tsx';
+import { heldBy, titleOf } from './held.ts';
 import { PolicyEditor } from './policy-editor.tsx';
 import { documentOf, type PolicyDraft, yamlOf } from './policy-yaml.ts';
 import { readFindings, readPolicies } from './read-policies.ts';
@@ -30,7 +33,8 @@ export function PolicyPage({ name }: { name: string }) {
   const agents = useAgentNames();
   // Typed by hand: a policy that is called so has its page.
   if (name === 'new' && loaded.value.problem?.code === 'not_found') return <NewPolicy />;
-  const title = withAgentNames(name, agents.value.value);
+  const policy = loaded.value.value;
+  const title = policy ? titleOf(policy, agents.value.value) : withAgentNames(name, agents.value.value);
   return (
     <Page title={title} actions={<a href={linkTo('policies')}>All policies</a>}>
       <ReadResult of={agents.value} loading="" />
@@ -40,8 +44,10 @@ export function PolicyPage({ name }: { name: string }) {
 }
 
 function Body({ policy, agents }: { policy: Policy; agents: AgentNames | undefined }) {
-  const mayChange = may('network:write') && queryPart('at') === null;
+  const holds = heldBy(policy);
+  const mayChange = holds === undefined && may('network:write') && queryPart('at') === null;
   const { spec } = policy;
+  const { value: timeZone } = useWorkspaceZone().value;
   return (
     <>
       <section class="stack-small">
@@ -49,8 +55,9 @@ function Body({ policy, agents }: { policy: Policy; agents: AgentNames | undefin
         <Facts
           facts={[
             ['Applies to', policy.status.matchedPeers === 1 ? '1 peer' : `${policy.status.matchedPeers} peers`],
-            ['Begins', typeof spec.startsAt === 'string' && <Time at={spec.startsAt} />],
-            ['Ends', typeof spec.expiresAt === 'string' && <Time at={spec.expiresAt} />],
+            ['Begins', spec.startsAt && <Instant key="begins" at={spec.startsAt} timeZone={timeZone} />],
+            ['Ends', spec.expiresAt && <Instant key="ends" at={spec.expiresAt} timeZone={timeZone} />],
+            ['Made by', holds && `the control plane, to hold ${holds} to a preset`],
             ['Created', <Time key="created" at={policy.createdAt} />],
             [
               'Id',
@@ -69,6 +76,20 @@ function Body({ policy, agents }: { policy: Policy; agents: AgentNames | undefin
         </>
       ) : (
         <ReadOnly key={policy.revision} text={textOf(policy)} />
+      )}
+    </>
+  );
+}
+
+/** By the clocks of the workspace; and, where now is looked at, how far away it is. */
+function Instant({ at, timeZone }: { at: string; timeZone: string | undefined }) {
+  return (
+    <>
+      <ZonedTime at={at} timeZone={timeZone} />
+      {queryPart('at') === null && (
+        <>
+          , <Time at={at} />
+        </>
       )}
     </>
   );

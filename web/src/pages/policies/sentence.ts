@@ -2,10 +2,6 @@ import type { PeerEntry, PolicySpec, PortEntry, Selector } from '../../api/types
 import { portsText } from './ports-text.ts';
 import { labelsText } from './selector-text.ts';
 
-const denies = (from: string, to: string, what: string) => `Denies ${from} → ${to} on ${what}`;
-
-const allows = (from: string, to: string, what: string) => `Allows ${from} → ${to} on ${what}`;
-
 /** A rule as its two ends and its ports, or what the policy closes without a rule. */
 export type Rule = { readonly from: string; readonly to: string; readonly ports: string } | { readonly closes: string };
 
@@ -27,10 +23,16 @@ export function actionOf({ action }: Readonly<Record<string, unknown>>, rules: r
   return rules.length > 0 && rules.every((rule) => 'closes' in rule) ? 'default deny' : 'allow';
 }
 
-/** Returns a sentence for each rule of a policy. */
+const VERBS = { ALLOW: ['Allows', 'Will allow'], DENY: ['Denies', 'Will deny'] } as const;
+
+/** Returns a sentence for each rule of a policy: of one that waits, in the future. */
 export function sentencesOf(spec: Partial<PolicySpec>): string[] {
-  const verb = spec.action === 'DENY' ? denies : allows;
-  return rulesOf(spec).map((rule) => ('closes' in rule ? rule.closes : verb(rule.from, rule.to, rule.ports)));
+  const waits = spec.startsAt !== undefined;
+  const verb = VERBS[spec.action ?? 'ALLOW'][waits ? 1 : 0];
+  return rulesOf(spec).map((rule) => {
+    if ('closes' in rule) return waits ? `Will be: ${rule.closes}` : rule.closes;
+    return `${verb} ${rule.from} → ${rule.to} on ${rule.ports}`;
+  });
 }
 
 const trafficText = (ports: readonly PortEntry[] = []) => portsText(ports.map(withProtocol)) || 'everything';

@@ -3,6 +3,7 @@ import { answer, api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { RefreshedPreview, RiskLevel, WorkflowDetail } from '../../api/types.ts';
 import { holds } from '../../api/workspace.ts';
+import { useWorkspaceZone } from '../../api/workspace-zone.ts';
 import { actorText } from '../../design/actor-words.ts';
 import { ChangedResource } from '../../effect/changed-resource.tsx';
 import { Checked, quotedIntent, readByFact } from '../../effect/checked.tsx';
@@ -51,10 +52,11 @@ function DecisionView({ workflow, reload }: { workflow: WorkflowDetail; reload: 
 /** The requester and the change, in sight wherever the page is scrolled to. */
 function Head({ workflow, riskLevel }: { workflow: WorkflowDetail; riskLevel: RiskLevel }) {
   const { orders, summary, intent, requestedBy, requestedAt } = workflow;
+  const { value: timeZone } = useWorkspaceZone().value;
   return (
     <>
       <header class="review-head">
-        <h2 class="break">{orders ? <OrderList orders={orders} label="Orders" /> : summary}</h2>
+        <h2 class="break">{orders ? <OrderList orders={orders} label="Orders" timeZone={timeZone} /> : summary}</h2>
         <Risk level={riskLevel} />
       </header>
       {orders ? (

@@ -83,7 +83,7 @@ function General({ workspace: { id, slug, namespace, displayName, maxNodeCount, 
           <TextField label="Display name" value={name} required autocomplete="off" />
           <TextField
             label="Time zone"
-            hint="For the daily snapshot at 02:00, such as Europe/Zurich."
+            hint="Such as Europe/Zurich. Times of orders, policies and questions are read by its clocks; the daily snapshot is at 02:00."
             value={timeZone}
             required
             autocomplete="off"

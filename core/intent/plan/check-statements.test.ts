@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type CheckedPlan, checkStatements } from '../../web/src/effect/check-statements.ts';
+import { type CheckedPlan, checkStatements } from './check-statements.ts';
 
 const ORDERS = [{ do: 'allow' as const, from: ['web-1'], to: ['db-1'] }];
 const ORDERED = ['matches', 'Effect matches the orders.'];

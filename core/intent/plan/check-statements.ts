@@ -1,11 +1,17 @@
-import type { Plan } from '../api/types.ts';
+/** Imports nothing: the dashboard says the same as the control plane. */
 
-export type CheckedPlan = Pick<Plan, 'check' | 'expectations_hold' | 'orders'> & {
-  readonly read_by: Plan['read_by'] | null;
-};
+type Check = 'matches' | 'differs' | 'not checked';
+
+/** The fields of a plan or workflow, as answers have them. */
+export interface CheckedPlan {
+  readonly check: Check;
+  readonly expectations_hold: boolean | null;
+  readonly orders?: readonly unknown[] | undefined;
+  readonly read_by: string | null;
+}
 
 export interface CheckStatement {
-  readonly check: Plan['check'];
+  readonly check: Check;
   readonly text: string;
 }
 
@@ -56,7 +62,7 @@ export function checkStatements(plan: CheckedPlan, isQuoted: boolean, hasObjecti
   return joined(ordered, { check, text: isOpen && readBy === 'language' ? OPEN : SENTENCE[check] });
 }
 
-function asCheck(isMet: boolean): Plan['check'] {
+function asCheck(isMet: boolean): Check {
   return isMet ? 'matches' : 'differs';
 }
 

@@ -1,17 +1,14 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { YamlError } from '../core/base/ports.ts';
-import { type AssertionResult, assertionSchema, checkAssertions } from '../core/reachability/assertions.ts';
-import { compileDivided } from '../core/reachability/divided-network.ts';
-import { simulatedModel, simulateInputSchema } from '../core/reachability/simulate.ts';
+import { fieldErrorsOf } from '../core/base/schema-errors.ts';
+import type { AssertionResult } from '../core/reachability/assertions.ts';
+import { testPolicies } from '../core/reachability/policy-tests.ts';
 import { parseYaml } from '../tools/yaml.ts';
 import { type Answer, answering } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
 import { readText } from './operation-options.ts';
 import { addLintCommand } from './policy-lint.ts';
-
-/** The assertions to check, beside a network as `connectivity/simulate` takes it. */
-const expectations = z.looseObject({ assertions: z.array(assertionSchema).min(1) });
 
 /** `mesh policy test FILE`: checks assertions over policies without a server; for anyone's CI. And `mesh policy lint`. */
 export function definePolicy(policy: Command): void {
@@ -22,7 +19,7 @@ export function definePolicy(policy: Command): void {
       .description('check the assertions of a YAML or JSON file; exit 1 when one fails')
       .argument('<file>', 'network, peers, policies and assertions'),
     async (file: string): Promise<Answer> => {
-      const value = testPolicies(await readDocument(file), Date.now());
+      const value = resultsOf(await readDocument(file));
       const failed = value.filter(({ pass }) => !pass).length;
       const text = [...value.map(lineOf), `${value.length - failed} hold, ${failed} fail`];
       return { value, text, ...(failed > 0 && { exitCode: EXIT.negative }) };
@@ -31,18 +28,14 @@ export function definePolicy(policy: Command): void {
 }
 
 /** @throws CliError naming each wrong field. */
-export function testPolicies(document: unknown, now: number): AssertionResult[] {
-  const parsed = expectations.safeParse(document);
-  if (!parsed.success) throw wrong(parsed.error);
-  const { assertions, ...network } = parsed.data;
-  const simulated = simulateInputSchema.safeParse(network);
-  if (!simulated.success) throw wrong(simulated.error);
-  return checkAssertions(compileDivided(simulatedModel(simulated.data, now)), assertions);
-}
-
-function wrong(error: z.ZodError): CliError {
-  const lines = error.issues.map(({ path, message }) => `  /${path.join('/')}: ${message}`);
-  return new CliError(`The file does not fit:\n${lines.join('\n')}`, EXIT.input);
+function resultsOf(document: unknown): AssertionResult[] {
+  try {
+    return testPolicies(document, Date.now());
+  } catch (error) {
+    if (!(error instanceof z.ZodError)) throw error;
+    const lines = fieldErrorsOf(error).map(({ pointer, detail }) => `  ${pointer}: ${detail}`);
+    throw new CliError(`The file does not fit:\n${lines.join('\n')}`, EXIT.input);
+  }
 }
 
 async function readDocument(file: string): Promise<unknown> {

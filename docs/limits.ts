@@ -10,7 +10,7 @@ import { MAX_ENTRIES } from '../core/compliance/reviews/activity-items.ts';
 import { MAX_ITEM_NOTE, MAX_ITEMS } from '../core/compliance/reviews/review-record.ts';
 import { MAX_STATES } from '../core/compliance/sweep.ts';
 import { MAX_POINTS } from '../core/compliance/trend.ts';
-import { MAX_EFFECT_RANGES } from '../core/effect/effect.ts';
+import { MAX_EFFECT_RANGES } from '../core/effect/connection-changes.ts';
 import { AGENT_PEER_QUOTA } from '../core/enrolment/register.ts';
 import { MAX_AGENT_TTL_MS, MAX_DEPTH } from '../core/identity/delegation.ts';
 import { MAX_ORDERS } from '../core/intent/orders/order.ts';

@@ -43,6 +43,8 @@ const PLANTED: readonly (readonly [file: string, line: string])[] = [
   ['client/paths/a.ts', "import 'node:dgram';"],
   ['client/agent/a.ts', "import '../../plane/jobs.ts';"],
   ['cli/a.ts', "import '../bin/compose/plane.ts';"],
+  ['packages/policy/a.ts', "import '../../tools/index.ts';"],
+  ['packages/client/a.ts', "import '../../web/src/api/client.ts';"],
   ['elsewhere/a.ts', "import '../core/base/text.ts';"],
   ['core/base/a.ts', 'export const a = () => import(`node:fs`);'],
   ['core/base/a.ts', "const name = 'node:' + 'fs'; export const a = () => import(name);"],

@@ -7,11 +7,12 @@ const read = (name: string) => readFileSync(new URL(`../${name}`, import.meta.ur
 const IMAGE = /\bmesh(?::|-(?=[\d.]+\.tgz))(\d+\.\d+\.\d+)/g;
 const FILES = ['deploy/compose.yaml', 'deploy/compose.cluster.yaml', 'docs/deploy.md'];
 
-test('images and the dashboard are of the version that package.json says', () => {
+test('images, the dashboard and the other packages are of the version that package.json says', () => {
   const named = FILES.flatMap((name) => [...read(name).matchAll(IMAGE)].map(([, version]) => [name, version]));
   expect(new Set(named.map(([name]) => name))).toEqual(new Set(FILES));
   expect(named).toEqual(named.map(([name]) => [name, VERSION]));
-  expect(JSON.parse(read('web/package.json')).version).toBe(VERSION);
+  const packages = ['web', 'packages/client', 'packages/policy'].map((folder) => read(`${folder}/package.json`));
+  expect(packages.map((text) => JSON.parse(text).version)).toEqual(packages.map(() => VERSION));
   const chart = read('deploy/helm/mesh/Chart.yaml');
   expect([...chart.matchAll(/^(?:version|appVersion): "?([\d.]+)"?$/gm)].map(([, version]) => version)).toEqual([
     VERSION,

@@ -1,6 +1,7 @@
 import { appendFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
+import ts from 'typescript';
 import { build } from 'vite';
 import { CLIENT_FILES, CLIENTS, entryOf, groupOf, SIGN_IN } from '../cli/mcp-entry.ts';
 import { peerColumns } from '../core/views/peer-view.ts';
@@ -26,7 +27,9 @@ const LICENSES = 'licenses.md';
 const PEER_COLUMNS = path.join(WEB, 'src', 'api', 'peer-columns.json');
 
 const document = JSON.parse(JSON.stringify(openApiDocument(operations, 'built')), asJson);
-const types = astToString(await openapiTS(document, { alphabetize: true }));
+const types = astToString(
+  await openapiTS(document, { alphabetize: true, defaultNonNullable: false, transform: anyJson }),
+);
 await writeChanged(SCHEMA, types);
 await writeChanged(MCP_CLIENTS, `${JSON.stringify(CLIENTS.map(mcpClient), null, 2)}\n`);
 await writeChanged(ICONS, iconsModule());
@@ -74,6 +77,12 @@ async function filesIn(folder: string): Promise<string[]> {
 function asJson(key: string, value: unknown): unknown {
   const isForms = key === 'content' && typeof value === 'object' && value !== null && 'application/json' in value;
   return isForms ? { 'application/json': value['application/json'] } : value;
+}
+
+/** The type of any JSON contains itself, which declarations of this form cannot say. */
+function anyJson(_schema: unknown, { path: place }: { readonly path?: string | undefined }): ts.TypeNode | undefined {
+  if (!place?.endsWith('/JsonValue')) return undefined;
+  return ts.factory.createKeywordTypeNode(ts.SyntaxKind.UnknownKeyword);
 }
 
 /** How a client is told of a control plane, as `mesh mcp config` writes it, with places for what differs. */

@@ -1,8 +1,7 @@
 import { parseDuration } from '../base/duration.ts';
 import { invalidInput } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
-import { refusePollution } from '../base/polluting-keys.ts';
-import { type Yaml, YamlError } from '../base/ports.ts';
+import { readYaml } from '../base/read-yaml.ts';
 import { formatWritable } from '../base/time.ts';
 import type { PolicySpec } from '../model/policy.ts';
 import { beginOf } from '../model/policy-match.ts';
@@ -58,22 +57,6 @@ export async function resourceChange(
   } as WriteChange;
 }
 
-/** The documents of a YAML text. @throws MeshError `invalid_input` with the line */
-export function readYaml({ yaml }: Pick<NetworkServices, 'yaml'>, text: string): unknown[] {
-  const documents = parsed(yaml, text);
-  for (const document of documents) refusePollution(document);
-  return documents;
-}
-
-function parsed(yaml: Yaml, text: string): unknown[] {
-  try {
-    return yaml.parse(text);
-  } catch (error) {
-    if (!(error instanceof YamlError)) throw error;
-    throw invalidInput([{ pointer: '', detail: error.message }], `The text is no YAML that is read: ${error.message}`);
-  }
-}
-
 interface ResourceFields {
   readonly name: string | undefined;
   readonly labels: Readonly<Record<string, string>> | undefined;
@@ -98,7 +81,7 @@ async function resourceFieldsOf(
     return { name, labels, annotations, spec };
   }
   const documents =
-    manifest === undefined ? [{ apiVersion, kind, metadata, spec }] : readYaml(context.services, manifest);
+    manifest === undefined ? [{ apiVersion, kind, metadata, spec }] : readYaml(context.services.yaml, manifest);
   if (documents.length !== 1) {
     throw invalidInput([{ pointer: '', detail: 'One document is accepted here: send several to /api/v1/apply.' }]);
   }

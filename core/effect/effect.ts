@@ -1,30 +1,10 @@
 import { createHash } from 'node:crypto';
 import { lazily } from '../base/lazily.ts';
 import { countPairs } from '../reachability/matrix.ts';
-import { type OutsideGroup, outsideGroups, textOfRanges } from '../reachability/outside.ts';
-import { type AllowedPorts, tooManyPorts } from '../reachability/port-sets.ts';
-import { diffGroups } from '../reachability/reach-diff.ts';
+import { textOfRanges } from '../reachability/outside.ts';
 import type { Reachability } from '../reachability/reachability.ts';
-import { type PortSpan, spansOf, subtract } from './port-spans.ts';
+import { connectionChanges, type EffectGroup, type OutsideEffect } from './connection-changes.ts';
 import { type RouteChange, routesOf } from './routes.ts';
-
-/** Connections that change alike: every `src` to every `dst` other than itself. */
-export interface EffectGroup {
-  /** Groups share one array for one set of peers, here and in `dst`, so that facts on a set are computed once. */
-  readonly src: readonly string[];
-  readonly dst: readonly string[];
-  /** Ordered pairs of different peers in the group. */
-  readonly pairs: number;
-  readonly opened: readonly PortSpan[];
-  readonly closed: readonly PortSpan[];
-  /** All that is open afterwards. */
-  readonly open: readonly PortSpan[];
-}
-
-/** The same of peers and addresses that are no peer's. */
-export interface OutsideEffect
-  extends Omit<OutsideGroup<unknown>, 'delta'>,
-    Pick<EffectGroup, 'opened' | 'closed' | 'open'> {}
 
 export type EffectSide = 'opened' | 'closed';
 const SIDES = ['opened', 'closed'] as const satisfies readonly EffectSide[];
@@ -57,32 +37,24 @@ export interface Effect {
 export function effectOf(before: Reachability, after: Reachability): Effect {
   const groups: EffectGroup[] = [];
   const counts = { opened: 0, closed: 0, changed: 0, lost: 0 };
-  const deltaOf = deltas();
   const markOf = marker(after, before);
   const digest = digester(markOf);
   const sides = { opened: digester(markOf), closed: digester(markOf) };
-  for (const { type, src, dst, within, old, new: now } of diffGroups(before, after)) {
-    const pairs = src.length * dst.length - (within ? dst.length : 0);
-    if (pairs === 0) continue;
-    const delta = deltaOf(old, now);
-    const { opened, closed, open } = delta;
+  const changes = connectionChanges(before, after);
+  for (const { type, within, text, ...group } of changes.groups()) {
+    const { src, dst, pairs, opened, closed } = group;
     if (opened.length > 0) counts.opened += pairs;
     if (closed.length > 0) counts.closed += pairs;
     if (type !== 'added') counts.changed += pairs;
     if (type === 'removed') counts.lost += pairs;
-    groups.push({ src, dst, pairs, opened, closed, open });
-    digest.add(src, dst, within, delta.text);
+    groups.push(group);
+    digest.add(src, dst, within, text);
     for (const side of SIDES) {
-      if (delta[side].length > 0) sides[side].add(src, dst, within, JSON.stringify(delta[side]));
+      if (group[side].length > 0) sides[side].add(src, dst, within, JSON.stringify(group[side]));
     }
   }
   const pairsBefore = countPairs(before);
-  const outside = lazily(() =>
-    outsideGroups(before, after, (old, now) => {
-      const delta = deltaOf(old, now);
-      return delta.opened.length + delta.closed.length > 0 ? delta : undefined;
-    })?.map(({ delta: { opened, closed, open }, ...group }): OutsideEffect => ({ ...group, opened, closed, open })),
-  );
+  const outside = lazily(changes.outside);
   const digestOf = (side: EffectSide) => {
     const changed = outside()?.flatMap((group) =>
       group[side].length > 0 ? [{ ...group, ...NOTHING, [side]: group[side] }] : [],
@@ -149,36 +121,6 @@ export function namesOn(groups: readonly EffectGroup[], ...sides: readonly ('src
   const names = new Set<string>();
   for (const list of lists) for (const name of list) names.add(name);
   return names;
-}
-
-interface Delta extends Pick<EffectGroup, 'opened' | 'closed' | 'open'> {
-  readonly text: string;
-}
-
-/** Ranges of ports in all that opens, closes and stays open in one effect, each different change once; some 60 MB. */
-export const MAX_EFFECT_RANGES = 250_000;
-
-/**
- * Returns a function of two sets of ports that answers the ports opened and closed, the same object for the same two.
- *
- * @throws MeshError `payload_too_large` for more than {@link MAX_EFFECT_RANGES}
- */
-function deltas(): (old: AllowedPorts, now: AllowedPorts) => Delta {
-  let ranges = 0;
-  const known = new Map<AllowedPorts, Map<AllowedPorts, Delta>>();
-  return (old, now) => {
-    const of = known.get(old) ?? new Map<AllowedPorts, Delta>();
-    known.set(old, of);
-    const found = of.get(now);
-    if (found) return found;
-    const [was, is] = [spansOf(old), spansOf(now)];
-    ranges += was.length + is.length;
-    if (ranges > MAX_EFFECT_RANGES) throw tooManyPorts();
-    const [opened, closed] = [subtract(is, was), subtract(was, is)];
-    const delta = { opened, closed, open: is, text: JSON.stringify([opened, closed]) };
-    of.set(now, delta);
-    return delta;
-  };
 }
 
 /** A peer as a number that can be summed, and as text. */

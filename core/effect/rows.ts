@@ -1,6 +1,7 @@
 import type { NetworkState } from '../state/state.ts';
 import { namesOf } from '../state/terms.ts';
-import type { Effect, EffectGroup, OutsideEffect } from './effect.ts';
+import type { EffectGroup, OutsideEffect } from './connection-changes.ts';
+import type { Effect } from './effect.ts';
 import { type PortSpan, shortSpanText, spanText } from './port-spans.ts';
 
 /** Connections that open or close alike, in words: names and labels in them are data and not escaped. */

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { type FieldError, invalidInput } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
+import { readYaml } from '../base/read-yaml.ts';
 import { MAX_FIELD_ERRORS } from '../base/schema-errors.ts';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
 import { hasEnded } from '../base/time.ts';
 import type { NetworkChange } from '../changes/changes.ts';
 import { readChange, requireDocumentCount } from '../changes/manifest.ts';
 import { pruning } from '../changes/prune.ts';
-import { readYaml } from '../changes/resource-input.ts';
 import { unknownNamesFinder } from '../changes/unknown-names.ts';
 import type { PrunedKind } from '../model/file-records.ts';
 import { normalizeName } from '../model/resources.ts';
@@ -55,7 +55,7 @@ export async function documentChanges(
       'Send YAML in manifest, or objects in documents: one of the two.',
     );
   }
-  const all = (documents ?? readYaml(services, manifest ?? '')).flatMap(itemsOf);
+  const all = (documents ?? readYaml(services.yaml, manifest ?? '')).flatMap(itemsOf);
   // Where kinds to prune are named, no document says that there is nothing of them.
   requireDocumentCount(all, prune !== undefined && prune.length > 0 ? 0 : 1);
   const state = await services.states.current(workspace);

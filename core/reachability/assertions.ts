@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
 import { protocolSchema } from '../model/policy.ts';
 import type { DividedNetwork } from './divided-network.ts';
-import type { Verdict } from './explanation.ts';
+import { type Verdict, withProtocol } from './explanation.ts';
 import type { ReasonCode } from './reasons.ts';
 
 /** An expectation about a network, which people keep and every change is checked against. */
@@ -50,9 +50,4 @@ export function checkAssertions(
       rule_index: blocker?.rule_index ?? null,
     };
   });
-}
-
-/** A port alone is a TCP port. */
-function withProtocol<Q extends Assertion>(query: Q): Q {
-  return query.port === undefined || query.protocol !== undefined ? query : { ...query, protocol: 'TCP' };
 }

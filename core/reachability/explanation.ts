@@ -11,6 +11,11 @@ export interface ConnectivityQuery {
   readonly port?: number | undefined;
 }
 
+/** A port alone is a TCP port. */
+export function withProtocol<Q extends Pick<ConnectivityQuery, 'protocol' | 'port'>>(query: Q): Q {
+  return query.port === undefined || query.protocol !== undefined ? query : { ...query, protocol: 'TCP' };
+}
+
 export type Verdict = 'reachable' | 'unreachable' | 'partial';
 
 /** A stage of the decision. `policy` and `rule_index` name what decided it, where one policy did. */

@@ -9,6 +9,7 @@ import { peerNamesAsIds, unknownPeers } from '../model/peer-lists.ts';
 import { protocolSchema, sentSpecSchema } from '../model/policy.ts';
 import { allowedSchema, dividedRowSchema, reasonCodeSchema, verdictSchema } from './answers.ts';
 import { compileDivided, type DividedNetwork } from './divided-network.ts';
+import { withProtocol } from './explanation.ts';
 import { countPairs } from './matrix.ts';
 import type { NetworkModel } from './model.ts';
 import type { AllowedPorts } from './port-sets.ts';
@@ -54,7 +55,7 @@ const externalSchema = z
     error: 'exactly one of cidr and range is needed',
   });
 
-const querySchema = z
+export const querySchema = z
   .strictObject({
     src: name,
     dst: name,
@@ -196,8 +197,7 @@ function rowsOf(network: DividedNetwork, sources: ReadonlySet<string> | undefine
 type Query = NonNullable<SimulateInput['queries']>[number];
 
 function answer(network: DividedNetwork, query: Query): NonNullable<SimulateOutput['verdicts']>[number] {
-  const protocol = query.protocol ?? (query.port === undefined ? undefined : 'TCP');
-  const { verdict, allowed, blocked_by, steps } = network.explain({ ...query, protocol });
+  const { verdict, allowed, blocked_by, steps } = network.explain(withProtocol(query));
   const decisive = blocked_by[0] ?? steps.findLast(({ reason_code }) => reason_code !== null);
   return {
     ...query,

@@ -29,8 +29,12 @@ beforeAll(() => {
 }, PACKING_MS);
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-const handedOut = (ending: string) => path.join(out, readdirSync(out).find((file) => file.endsWith(ending)) ?? ending);
-const packageJson = () => JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
+/** Of the main package, unless another is named. */
+function handedOut(ending: string, { name, version } = packageJson()): string {
+  return path.join(out, `${name.replace('@', '').replace('/', '-')}-${version}${ending}`);
+}
+const packageJson = (folder = '') => JSON.parse(readFileSync(path.join(ROOT, folder, 'package.json'), 'utf8'));
+const PACKAGES = ['packages/client', 'packages/policy'];
 
 describe.skipIf(!hasTerminal)('what a release hands out', () => {
   test('has checksums of all of it, and notes', () => {
@@ -52,6 +56,20 @@ describe.skipIf(!hasTerminal)('what a release hands out', () => {
     for (const [dependency, pinned] of Object.entries(dependencies)) expect(versions.get(dependency)).toBe(pinned);
     const unlicensed = bill.components.filter(({ licenses }: { licenses?: object[] }) => !licenses?.length);
     expect(unlicensed).toEqual([]);
+  });
+
+  test.each(PACKAGES)('has %s, with a bill of materials that names what is built into it', (folder) => {
+    const { name, version, devDependencies } = packageJson(folder);
+    const bill = JSON.parse(readFileSync(handedOut('.cdx.json', { name, version }), 'utf8'));
+    expect(bill.metadata.component).toMatchObject({ name, version });
+    const versions = new Map(bill.components.map((one: { name: string; version: string }) => [one.name, one.version]));
+    for (const [dependency, pinned] of Object.entries(devDependencies)) expect(versions.get(dependency)).toBe(pinned);
+    const files = execFileSync('tar', ['-tzf', handedOut('.tgz', { name, version })], { encoding: 'utf8' });
+    expect(files.trim().split('\n')).toEqual(
+      expect.arrayContaining(
+        ['LICENSE', 'README.md', 'dist/index.js', 'dist/index.d.ts'].map((file) => `package/${file}`),
+      ),
+    );
   });
 
   test('has the dashboard of the commit, and nothing of one that was built before', () => {

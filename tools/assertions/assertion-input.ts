@@ -8,11 +8,11 @@ import {
 import { invalidInput, sentenceOf } from '../../core/base/errors.ts';
 import { ignoredField } from '../../core/base/ignored-field.ts';
 import type { CallContext } from '../../core/base/operation.ts';
+import { readYaml } from '../../core/base/read-yaml.ts';
 import { API_VERSION } from '../../core/base/record.ts';
 import { fieldErrorsOf, PLAINLY } from '../../core/base/schema-errors.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { annotationsSchema, elsewhere, nameSchema } from '../../core/changes/manifest.ts';
-import { readYaml } from '../../core/changes/resource-input.ts';
 import { labelsSchema } from '../../core/model/labels.ts';
 import { workspaceById } from '../../core/model/workspaces.ts';
 import type { Services } from '../../core/workflow/services.ts';
@@ -53,7 +53,7 @@ export async function assertionOf(
     return { name, labels, annotations, spec: spec ?? parsed(assertionSpecSchema, flat) };
   }
   const documents =
-    manifest === undefined ? [{ apiVersion, kind, metadata, spec }] : readYaml(context.services, manifest);
+    manifest === undefined ? [{ apiVersion, kind, metadata, spec }] : readYaml(context.services.yaml, manifest);
   if (documents.length !== 1) throw invalidInput([{ pointer: '', detail: 'One document is accepted here.' }]);
   const { namespace } = (await workspaceById(context.services, context.workspace)).spec;
   const read = manifestSchema.safeParse(documents[0], PLAINLY);

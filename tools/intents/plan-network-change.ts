@@ -3,9 +3,9 @@ import { invalidInput } from '../../core/base/errors.ts';
 import { listOf } from '../../core/base/list.ts';
 import { CREATE } from '../../core/base/operation.ts';
 import { quotaKeysOf } from '../../core/base/quotas.ts';
+import { readYaml } from '../../core/base/read-yaml.ts';
 import { lineOfText, linesOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { requireDocumentCount } from '../../core/changes/manifest.ts';
-import { readYaml } from '../../core/changes/resource-input.ts';
 import { holdInputSchema, MAX_ORDERS, orderInputSchema } from '../../core/intent/orders/order.ts';
 import { changeInputSchema, MAX_CHANGES, parseChanges } from '../../core/intent/plan/change-input.ts';
 import { editFields } from '../../core/intent/plan/edits.ts';
@@ -108,7 +108,7 @@ function isSentenceAlone(input: Input): boolean {
 }
 
 function documentsIn(text: string): unknown[] {
-  const documents = readYaml({ yaml: buildYaml() }, text);
+  const documents = readYaml(buildYaml(), text);
   requireDocumentCount(documents);
   return documents;
 }

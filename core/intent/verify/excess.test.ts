@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { peer, stateWith } from '../../../test/kits/records/records.ts';
-import type { Effect, EffectGroup } from '../../effect/effect.ts';
+import type { EffectGroup } from '../../effect/connection-changes.ts';
+import type { Effect } from '../../effect/effect.ts';
 import { beyondNamed, namedBy } from './excess.ts';
 import type { Expectation } from './expectation.ts';
 

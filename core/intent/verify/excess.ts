@@ -1,5 +1,6 @@
 import type { Connections } from '../../authority/future.ts';
-import type { EffectSide, OutsideEffect } from '../../effect/effect.ts';
+import type { OutsideEffect } from '../../effect/connection-changes.ts';
+import type { EffectSide } from '../../effect/effect.ts';
 import { counted } from '../../effect/markdown.ts';
 import { type PortSpan, portsOf, spanText, subtract } from '../../effect/port-spans.ts';
 import { cidrsOf, EVERY_ADDRESS, intersection, type Ranges, without } from '../../model/ranges.ts';

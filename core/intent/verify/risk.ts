@@ -1,7 +1,8 @@
 import type { Connections, Future } from '../../authority/future.ts';
 import type { Comparison } from '../../authority/state-after.ts';
 import { getOrInsertComputed } from '../../base/get-or-insert.ts';
-import { type Effect, type EffectGroup, namesOn, type OutsideEffect } from '../../effect/effect.ts';
+import type { EffectGroup, OutsideEffect } from '../../effect/connection-changes.ts';
+import { type Effect, namesOn } from '../../effect/effect.ts';
 import { counted } from '../../effect/markdown.ts';
 import type { PortSpan } from '../../effect/port-spans.ts';
 import { routeText } from '../../effect/routes.ts';

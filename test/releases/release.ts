@@ -58,8 +58,9 @@ write('RELEASE-NOTES.md', notes.text);
 const files = readdirSync(out).sort();
 write('SHA256SUMS', files.map((file) => `${digestOf(file)}  ${file}\n`).join(''));
 
-console.log(`${out} has what ${name} ${version} hands out: ${files.join(', ')}, SHA256SUMS.
-
+console.log(`${out} has what ${name} ${version} hands out: ${files.join(', ')}, SHA256SUMS.`);
+if (obstacles.length === 0)
+  console.log(`
 From a checkout of the same commit, with an account at the registry:
 
   git tag --annotate v${version} --file ${path.join(out, 'RELEASE-NOTES.md')} && git push origin v${version}

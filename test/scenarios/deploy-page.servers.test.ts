@@ -31,7 +31,8 @@ mkdir -p /opt/mesh && mount --bind ${ROOT} /opt/mesh
 ln -sfn /opt/mesh/node_modules/.bin/node /usr/local/bin/node
 echo prefix=/usr/local >/root/.npmrc
 mkdir -p /usr/local/lib/node_modules
-ln -sfn /opt/mesh /usr/local/lib/node_modules/mesh
+mkdir -p /usr/local/lib/node_modules/@scope
+ln -sfn /opt/mesh /usr/local/lib/node_modules/@scope/mesh
 ln -sfn /opt/mesh/bin/meshd /opt/mesh/bin/mesh /usr/local/bin/
 ln -sfn ${path.dirname(MONGOD)}/mongosh /usr/local/bin/mongosh
 touch /usr/bin/mongod && mount --bind "$(readlink -f ${MONGOD})" /usr/bin/mongod

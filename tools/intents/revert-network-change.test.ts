@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { enrol, joinToken } from '../../test/kits/plane/devices.ts';
 import { buildWorkspaceKit, refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
 const SHUT = { action: 'DENY', peerSelector: {}, ingress: [{}] };
@@ -31,4 +32,31 @@ test('a revision is undone alone: what came after it stays, and one that was cha
   expect(plan.changes).toMatchObject([{ action: 'delete', name: 'first' }]);
   await kit.ask('delete_policy', { id: 'first' });
   expect(await refusalOf(kit.ask('revert_network_change', { undo_revision: items[0].revision }))).toBe('conflict');
+});
+
+test('the last change is not passed over where it cannot be undone: the plan changes nothing and names both', async () => {
+  await using kit = await buildWorkspaceKit();
+  const token = await joinToken(kit, kit.workspace);
+  await kit.ask('create_policy', { name: 'shut', spec: SHUT });
+  const made = (await kit.ask('list_changes', { from: '2026-01-01T00:00:00Z', name: 'shut' })).items[0].revision;
+  await enrol(kit, token, 'web-1');
+  expect((await kit.ask('revert_network_change', {})).changes).toHaveLength(1);
+  await kit.ask('generate_join_token', { name: 'later' });
+  const before = await kit.ask('revert_network_change', {});
+  expect(before.changes).toEqual([]);
+  expect(before.reading).toMatch(
+    /^Nothing to undo: the newest change, revision \d+ of user:\S+ \(made join token later\), cannot be undone\./,
+  );
+  await kit.ask('update_workspace', { settings: { requirePeerApproval: true } });
+  const plan = await kit.ask('revert_network_change', {});
+  expect(plan.changes).toEqual([]);
+  expect(plan.reading).toContain('(changed workspace own), cannot be undone. ');
+  expect(plan.reading).toMatch(new RegExp(`The newest that can is revision ${made} \\(.*\\): mesh undo ${made}\\.$`));
+});
+
+test('a revision that never was is refused with the newest', async () => {
+  await using kit = await buildWorkspaceKit();
+  await expect(kit.ask('revert_network_change', { undo_revision: 500 })).rejects.toThrow(
+    /^There is no revision 500: the newest is \d+\.$/,
+  );
 });

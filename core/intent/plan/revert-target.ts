@@ -1,20 +1,19 @@
 import { MeshError } from '../../base/errors.ts';
-import { type AuditEntry, type Change, type Commit, StoreError } from '../../base/ports.ts';
+import type { Change, Commit } from '../../base/ports.ts';
 import type { StoredRecord } from '../../base/record.ts';
 import { withRenames } from '../../base/renames.ts';
-import { formatInstant } from '../../base/time.ts';
 import { commitView, networkCommits } from '../../history/blame.ts';
 import { getSnapshot } from '../../history/snapshots.ts';
 import { lookUpById } from '../../model/find.ts';
 import { begun, waits } from '../../model/policy-match.ts';
-import { isOfAgent } from '../../model/presets.ts';
-import { DEFAULT_NETWORK } from '../../model/resources.ts';
 import { findWorkflow } from '../../model/workflow-records.ts';
 import type { HistoryServices } from '../../state/services.ts';
 import { afterCommit, type NetworkState } from '../../state/state.ts';
 import type { RecordName } from '../verify/expectation.ts';
 import { inBoth, sameMeaning } from '../verify/record-expectations.ts';
 import type { Proposal } from './assessment.ts';
+import { commitAt, stateAt } from './kept-past.ts';
+import { changeSince, deliberateChanges, isDeliberate, lastChange } from './last-change.ts';
 import type { RevertTarget } from './planner.ts';
 import { type Reversal, reversal } from './revert.ts';
 
@@ -23,8 +22,6 @@ export type Reversion = Omit<Proposal, 'readBy'>;
 
 /** Notes of a kind that a plan carries; the rest are counted. */
 const MAX_NOTES = 10;
-/** Entries of the audit log looked at to find the newest change of labels. */
-const MAX_ENTRIES = 2_000;
 const PAGE = 200;
 
 /**
@@ -57,11 +54,18 @@ export async function revertProposal(
     case 'before-last': {
       const last = await lastChange(services, workspace);
       if (!last) throw new MeshError('not_found', 'There is no change of policies, networks or labels to undo.');
-      return beforeCommit(services, last, `revision ${last.revision} (${last.reason})`);
+      const what = `revision ${last.commit.revision} (${last.commit.reason})`;
+      const newer = await changeSince(services, workspace, last);
+      return newer === undefined ? beforeCommit(services, last.commit, what) : notTheLast(last.commit, what, newer);
     }
     default:
       return target satisfies never;
   }
+}
+
+function notTheLast({ revision }: Commit, what: string, newer: string): Reversion {
+  const nothing = `Nothing to undo: the newest change, ${newer}, cannot be undone. The newest that can is ${what}: mesh undo ${revision}.`;
+  return proposalOf({ changes: [], restored: [], left: [] }, revision, { sentence: nothing, nothing }, []);
 }
 
 async function wholeState(
@@ -196,81 +200,4 @@ function namesIn(commit: Pick<Commit, 'changes'>, { peers }: NetworkState): Reco
     resource: kind as RecordName['resource'],
     name: (kind === 'MeshPeer' && lookUpById(peers, uid)?.name) || name,
   }));
-}
-
-function isDeliberate(commit: Pick<Commit, 'changes'>): boolean {
-  return deliberateChanges(commit).length > 0;
-}
-
-/** Nothing of what comes with an agent. */
-function deliberateChanges({ changes }: Pick<Commit, 'changes'>): readonly Change[] {
-  return withRenames(changes).filter(({ type, record, before }) => {
-    if (record.kind === 'MeshPeer') return type === 'updated' && !sameMeaning(before, record);
-    if (record.kind !== 'MeshPolicy' && record.kind !== 'MeshNetwork') return false;
-    if (record.kind === 'MeshNetwork' && record.name === DEFAULT_NETWORK && type === 'created') return false;
-    return !isOfAgent(record) && !(type === 'updated' && sameMeaning(before, record));
-  });
-}
-
-/** The newest commit that people or agents made and that changed what can be brought back. */
-async function lastChange(services: HistoryServices, workspace: string): Promise<Commit | undefined> {
-  const found: Commit[] = [];
-  for (const kind of ['MeshPolicy', 'MeshNetwork', 'MeshPeer'] as const) {
-    const newest = found.reduce((revision, commit) => Math.max(revision, commit.revision), 0);
-    const commit = await newestOf(services, workspace, kind, newest);
-    if (commit) found.push(commit);
-  }
-  return found.toSorted((a, b) => b.revision - a.revision)[0];
-}
-
-async function newestOf(
-  services: HistoryServices,
-  workspace: string,
-  kind: RecordName['resource'],
-  above: number,
-): Promise<Commit | undefined> {
-  let before: number | undefined;
-  for (let seen = 0; seen < MAX_ENTRIES; seen += PAGE) {
-    const page: readonly AuditEntry[] = await services.store.audit(workspace, {
-      kind,
-      type: 'commit',
-      limit: PAGE,
-      ...(before !== undefined && { before }),
-    });
-    for (const { commit, actor } of page) {
-      if (!commit || actor.startsWith('system:')) continue;
-      if (commit.revision <= above) return undefined;
-      const whole = await commitAt(services, workspace, commit.revision);
-      if (isDeliberate(whole)) return whole;
-    }
-    if (page.length < PAGE) return undefined;
-    before = page.at(-1)?.seq;
-  }
-  return undefined;
-}
-
-async function commitAt(services: HistoryServices, workspace: string, revision: number): Promise<Commit> {
-  const [commit] = await orGone(services, workspace, () => services.store.commits(workspace, revision - 1, 1));
-  if (commit?.revision !== revision) throw await gone(services, workspace, `What revision ${revision} changed`);
-  return commit;
-}
-
-async function stateAt(services: HistoryServices, workspace: string, revision: number): Promise<NetworkState> {
-  return orGone(services, workspace, () => services.states.asOf(workspace, { revision }));
-}
-
-async function orGone<T>(services: HistoryServices, workspace: string, read: () => Promise<T>): Promise<T> {
-  try {
-    return await read();
-  } catch (error) {
-    if (!(error instanceof StoreError && error.code === 'compacted')) throw error;
-    throw await gone(services, workspace, 'That part of the history', error);
-  }
-}
-
-async function gone({ store }: HistoryServices, workspace: string, what: string, cause?: unknown): Promise<MeshError> {
-  const kept = await store.keptFrom(workspace);
-  const since = kept && formatInstant(kept.at);
-  const detail = `${what} is no longer kept${since === undefined ? '' : `: history is kept since ${since}`}.`;
-  return new MeshError('not_found', detail, since === undefined ? {} : { known_since: since }, { cause });
 }

@@ -5,6 +5,7 @@ import {
   CONTEXT,
   type IdentityKitOptions,
 } from '../../test/kits/plane/identity-kit.ts';
+import { buildIssuerKit, identity } from '../../test/kits/plane/issuer-kit.ts';
 import { refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { accountDraft, findAccount } from './accounts.ts';
@@ -44,7 +45,7 @@ describe('a second approver', () => {
     await kit.root('create_user', { username: 'bob', password: PASSWORD });
     const added = await kit.root('set_member', { username: 'bob', role: 'admin' });
     expect(added.notice).toMatch(
-      /^Once bob has signed in with a password of their own, this workspace has two approvers: .* Until then nothing/,
+      /^Once bob signs in from now on, with a password of their own or by an issuer, this workspace has two approvers: .* Until then nothing/,
     );
     expect(await kit.approvesOwn()).toBe(true);
     const bob = await kit.login('bob', PASSWORD);
@@ -83,7 +84,7 @@ describe('a second approver', () => {
   test('who administers the installation counts from then on too', async () => {
     await using kit = await alone();
     const made = await kit.root('create_user', { username: 'bob', password: PASSWORD, role: 'platform_admin' });
-    expect(made.notice).toContain('Once bob has signed in');
+    expect(made.notice).toContain('Once bob signs in from now on');
     expect(await kit.approvesOwn()).toBe(true);
     await kit.loginWithOwn('bob', PASSWORD);
     expect(await kit.approvesOwn()).toBe(false);
@@ -100,6 +101,26 @@ describe('a second approver', () => {
     expect(await kit.approvesOwn()).toBe(true);
     await kit.loginWithOwn('bob', PASSWORD);
     expect(await kit.approvesOwn()).toBe(false);
+  });
+
+  test('counts with a sign-in since they became one, by an issuer as with a password', async () => {
+    await using kit = await buildIssuerKit();
+    const bearer = await kit.admin();
+    const as = { bearer, workspace: kit.prod };
+    await kit.call('create_user', { username: 'bob', password: PASSWORD }, { bearer });
+    await kit.loginWithOwn('bob', PASSWORD);
+    const { username } = await kit.signIn(identity('ada@example.com'), 'open');
+    kit.clock.time += 60_000;
+    for (const member of ['bob', username]) await kit.call('set_member', { username: member, role: 'admin' }, as);
+    const counting = async () => {
+      const { items } = await kit.call<{ items: Record<string, unknown>[] }>('list_members', {}, as);
+      return items.filter((item) => item['countsAsApprover']).map((item) => item['username']);
+    };
+    expect(await counting()).toEqual([]);
+    await kit.login('bob', PASSWORD);
+    expect(await counting()).toEqual(['bob']);
+    await kit.signIn(identity('ada@example.com'), 'open');
+    expect(await counting()).toEqual([username, 'bob']);
   });
 
   test('who only views, or is one of several, changes nothing and is added without a notice', async () => {

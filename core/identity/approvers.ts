@@ -49,7 +49,7 @@ export async function approversOf({ store }: Reads, workspace: string): Promise<
   };
 }
 
-/** Returns whether at most one person could approve in a workspace. Only those who have signed in with a password of their own count. */
+/** Returns whether at most one person could approve in a workspace. Who has yet to sign in as one does not count. */
 export async function isOnlyApprover(services: Reads, workspace: string): Promise<boolean> {
   return (await approversOf(services, workspace)).signedIn.size <= 1;
 }
@@ -71,13 +71,16 @@ export async function approverNotice(
   const { settings } = (await workspaceById(services, workspace)).spec;
   const others = (await approversOf(services, workspace)).signedIn.difference(new Set([name]));
   if (settings.selfApproval !== undefined || others.size > 1) return undefined;
-  return `Once ${name} has signed in with a password of their own, this workspace has two approvers: ${NO_MORE}`;
+  return `Once ${name} signs in from now on, ${HOW}, this workspace has two approvers: ${NO_MORE}`;
 }
 
 /** Returns the same for an account that becomes a platform administrator, who approves in every workspace. */
 export function administratorNotice(name: string): string {
-  return `Once ${name} has signed in with a password of their own, it is an approver in every workspace. Where there is a single one today, ${NO_MORE}`;
+  return `Once ${name} signs in from now on, ${HOW}, it is an approver in every workspace. Where there is a single one today, ${NO_MORE}`;
 }
+
+/** No word of which it is, for that says whether there is such an account. */
+const HOW = 'with a password of their own or by an issuer';
 
 const NO_MORE =
   'nobody approves their own requests any more, and weaker approval settings need the approval of the other person, unless selfApproval is on. Until then nothing changes.';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { enrol, joinToken } from '../../test/kits/plane/devices.ts';
+import { enrol } from '../../test/kits/plane/devices.ts';
 import { buildWorkspaceKit, refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
 const SHUT = { action: 'DENY', peerSelector: {}, ingress: [{}] };
@@ -36,7 +36,7 @@ test('a revision is undone alone: what came after it stays, and one that was cha
 
 test('the last change is not passed over where it cannot be undone: the plan changes nothing and names both', async () => {
   await using kit = await buildWorkspaceKit();
-  const token = await joinToken(kit, kit.workspace);
+  const { token } = await kit.ask('generate_join_token', { name: 'first' });
   await kit.ask('create_policy', { name: 'shut', spec: SHUT });
   const made = (await kit.ask('list_changes', { from: '2026-01-01T00:00:00Z', name: 'shut' })).items[0].revision;
   await enrol(kit, token, 'web-1');

@@ -20,7 +20,9 @@ export const changedUserSchema = userSchema.extend({
   notice: z
     .string()
     .optional()
-    .describe('what changes once a new platform administrator has signed in with a password of their own'),
+    .describe(
+      'what changes once a new platform administrator has signed in with a password of their own or by an issuer',
+    ),
 });
 
 export function userView({ uid, name, spec, createdAt }: AccountRecord): z.input<typeof userSchema> {

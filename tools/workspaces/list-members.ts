@@ -10,7 +10,7 @@ const listed = memberSchema.extend({
     .boolean()
     .optional()
     .describe(
-      'May approve, and has signed in with a password of their own since then. Told with users:write alone, for it says who has an account',
+      'May approve, and has signed in since they may, with a password of their own or by an issuer. Told with users:write alone, for it says who has an account',
     ),
 });
 

@@ -18,7 +18,7 @@ export const setMember = defineOperation({
     notice: z
       .string()
       .optional()
-      .describe('what changes once the new approver has signed in with a password of their own'),
+      .describe('what changes once the new approver has signed in with a password of their own or by an issuer'),
   }),
   access: 'members:write',
   workspace: 'scoped',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Secret } from '../../core/base/secret.ts';
-import { partAddresses, scimLines } from './announce.ts';
+import { assertionLines, partAddresses, scimLines } from './announce.ts';
 import { loadConfig } from './config.ts';
 
 const NONE = { bus: undefined, relay: undefined, stun: undefined };
@@ -45,5 +45,18 @@ test('a start names the issuers that tell by SCIM who there is, without their to
   ];
   expect(scimLines({ ...config, app: { ...config.app, oidc } }, 'http://127.0.0.1:18090')).toEqual([
     '  SCIM       http://127.0.0.1:18090/scim/v2   (corp)',
+  ]);
+});
+
+test('a start names the clients that may bring identity assertions, without their secrets, and nothing where none may', () => {
+  const config = loadConfig({ MESH_BUS_LISTEN: 'off', ...KEPT }, '/var/lib/mesh');
+  expect(assertionLines(config, 'http://127.0.0.1:18090')).toEqual([]);
+  const clients = [
+    { id: 'assistant', secret: new Secret('a'.repeat(32)) },
+    { id: 'editor', secret: new Secret('b'.repeat(32)) },
+  ];
+  const oauth = { ...config.app.oauth, issuer: 'https://id.example.com', identityAssertions: { clients } };
+  expect(assertionLines({ ...config, app: { ...config.app, oauth } }, 'http://127.0.0.1:18090')).toEqual([
+    '  Assertions http://127.0.0.1:18090/oauth/token   (assistant, editor)',
   ]);
 });

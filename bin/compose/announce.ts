@@ -3,6 +3,7 @@ import { isLoopbackUrl } from '../../core/base/loopback.ts';
 import type { Log } from '../../core/base/ports.ts';
 import { BUILT_IN_PASSWORD, FIRST_LOGIN_TOKEN_FILE, hasBuiltInPassword } from '../../core/identity/first-accounts.ts';
 import { formatHostPort, type HostPort } from '../../net/host-port.ts';
+import { OAUTH_PATHS } from '../../rest/oauth/provider.ts';
 import { SCIM_PATH } from '../../rest/scim/paths.ts';
 import { apiExposure } from './api-exposure.ts';
 import { busAddressOf } from './bus-address.ts';
@@ -10,6 +11,7 @@ import type { Config } from './config.ts';
 import { type ConfigWarning, configWarnings, logWarnings, warningText } from './config-warnings.ts';
 import { configuredAddresses, withholdsCredential } from './configured-addresses.ts';
 import { directoriesOf } from './issuer-config.ts';
+import { assertionClientsOf } from './oauth-config.ts';
 import type { Plane } from './plane.ts';
 import type { Listeners } from './wire.ts';
 
@@ -50,6 +52,7 @@ export async function announcement(
     `  Relay      ${where.relay}`,
     `  STUN       ${where.stun}`,
     ...scimLines(config, url),
+    ...assertionLines(config, url),
     ...(isPerson ? [...clear, ...warnings] : clear).map((each) => `Warning: ${warningText(each)}`),
     `Next: mesh login --server ${url}${password}`,
     'then: mesh mcp config',
@@ -94,6 +97,12 @@ function startWarnings(
 export function scimLines({ app }: Config, url: string): readonly string[] {
   const names = directoriesOf(app.oidc).map(({ rules }) => rules.name);
   return names.length === 0 ? [] : [`  SCIM       ${url}${SCIM_PATH}   (${names.join(', ')})`];
+}
+
+/** Names the endpoint that takes identity assertions and the clients that may bring them; nothing where none may. */
+export function assertionLines({ app }: Config, url: string): readonly string[] {
+  const ids = assertionClientsOf(app.oauth)?.map(({ id }) => id) ?? [];
+  return ids.length === 0 ? [] : [`  Assertions ${url}${OAUTH_PATHS.token}   (${ids.join(', ')})`];
 }
 
 /** For people: the parts of an installation, of which any can be elsewhere. */

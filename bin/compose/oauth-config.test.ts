@@ -122,7 +122,7 @@ test.each<[what: string, oauth: object, over: object, told: string]>([
     'identityAssertions: needs app.oauth.issuer',
   ],
   ['assertions that nobody brings', asserted([]), {}, 'app.oauth.identityAssertions.clients'],
-  ['two clients of one id', asserted([CLIENT, CLIENT]), {}, 'clients: must have an id each'],
+  ['two clients of one id', asserted([CLIENT, CLIENT]), {}, 'clients: must each have an id of its own'],
   ['a client without a secret', asserted([{ id: 'a' }]), {}, 'clients.0: must have one of secret'],
   ['a client with two', asserted([{ ...CLIENT, secretFile: 'b' }]), {}, 'clients.0: must have one of secret'],
   ['a secret to guess', asserted([{ id: 'a', secret: 'short' }]), {}, 'clients.0: the secret needs 32 characters'],

@@ -79,7 +79,7 @@ export const oauthSchema = z
           .array(assertionClient)
           .min(1)
           .max(MAX_ASSERTION_CLIENTS)
-          .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, 'must have an id each'),
+          .refine((all) => new Set(all.map(({ id }) => id)).size === all.length, 'must each have an id of its own'),
       })
       .optional(),
   })

@@ -3,7 +3,7 @@ import { unreadable } from './unreadable.ts';
 
 const failed = (code: string) => Object.assign(new Error(`${code}: said by the system, open '/srv/x'`), { code });
 
-test.each(['EACCES', 'EPERM', 'EISDIR', 'ENOTDIR', 'ELOOP'])(
+test.each(['ENOENT', 'EACCES', 'EPERM', 'EISDIR', 'ENOTDIR', 'ELOOP'])(
   'a file that fails with %s is named with what to do',
   (code) => {
     const text = unreadable('/srv/config.yaml', failed(code));

@@ -2,6 +2,8 @@
 export function unreadable(file: string, error: unknown): string {
   const { code, message } = error as Error & { readonly code?: string };
   switch (code) {
+    case 'ENOENT':
+      return `${file} cannot be read: there is no such file.`;
     case 'EACCES':
     case 'EPERM':
       return `${file} cannot be read by this user: run this as its owner, or give it to this user (chown).`;

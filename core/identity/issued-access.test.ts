@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { agentGrant, buildIssuedKit, RESOURCE } from '../../test/kits/plane/issued-access.ts';
 import { CORP, identity, ORIGIN } from '../../test/kits/plane/issuer-kit.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
@@ -72,6 +72,17 @@ test.each<[what: string, claims: object, told: string]>([
     message: expect.stringContaining(told),
   });
   expect((await kit.root('list_agents')).items).toEqual([]);
+});
+
+test('a grant to a workspace that does not exist is in the log once, and the client is told what it is of any', async () => {
+  const kit = await buildIssuedKit([agentGrant('operators', { workspace: 'nowhere' })]);
+  const warn = vi.spyOn(kit.services.log, 'warn');
+  onTestFinished(() => warn.mockRestore());
+  for (const _ of [1, 2]) await expect(kit.comeWith()).rejects.toThrow('ada@example.com is no member of nowhere');
+  const text = 'a grant of an issuer names a workspace that does not exist';
+  expect(warn.mock.calls.filter(([, message]) => message === text)).toEqual([
+    [{ issuer: 'app.oauth, https://id.example.com', workspace: 'nowhere' }, text],
+  ]);
 });
 
 test('who may make no agents has none by a client, nor goes on with one after losing the right', async () => {

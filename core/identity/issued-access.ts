@@ -24,6 +24,7 @@ import type { Verification } from './credential-cache.ts';
 import { entryOf, withGroups } from './directory.ts';
 import { NO_SCOPES } from './grants.ts';
 import { issuedAccount } from './issuer-accounts.ts';
+import { warnOfMissing } from './issuer-grants.ts';
 import { roleOf } from './members.ts';
 import { agentOfClient, isGranted } from './oauth-consent.ts';
 import { issuedCaller } from './token-caller.ts';
@@ -31,7 +32,7 @@ import type { WorkspaceDirectory } from './workspace-directory.ts';
 
 export type IssuedServices = Pick<
   NetworkServices,
-  'store' | 'clock' | 'states' | 'keys' | 'settings' | 'oauthRequests' | 'accessTokens'
+  'store' | 'clock' | 'log' | 'states' | 'keys' | 'settings' | 'oauthRequests' | 'accessTokens'
 >;
 
 /**
@@ -127,8 +128,10 @@ async function placeOf(
       isOfScopes,
     });
   }
-  for (const { workspace: slug, scopes, ttl, policyPreset, reach } of fitting) {
+  for (const grant of fitting) {
+    const { workspace: slug, scopes, ttl, policyPreset, reach } = grant;
     const workspace = (await directory.find(slug))?.uid;
+    if (workspace === undefined) warnOfMissing(services, { name: `app.oauth, ${issuer}`, grants: [grant] }, new Set());
     const person = workspace === undefined ? undefined : await personIn(services, workspace, account);
     if (workspace === undefined || !person) continue;
     if (!person.scopesIn(workspace).has(MAKES_ROOT_AGENTS)) {

@@ -3,7 +3,7 @@ import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { ROLE_SCOPES, WORKSPACE_ROLES, type WorkspaceRole } from '../base/scope.ts';
 import { serialized } from '../base/serialize.ts';
-import { hasClaim, type IssuerGrant, type IssuerRules } from '../model/issuers.ts';
+import { hasClaim, type IssuerRules } from '../model/issuers.ts';
 import type { WorkspaceRecord } from '../model/workspaces.ts';
 import type { NetworkServices, PeerServices } from '../state/services.ts';
 import type { AccountRecord } from './accounts.ts';
@@ -48,12 +48,12 @@ export async function keepIssuedMemberships(
   }
 }
 
-/** Each grant is warned of once in a process, as people sign in often. */
-const warnedOf = new WeakSet<IssuerGrant>();
+/** Each grant is warned of once in a process, as people come often. */
+const warnedOf = new WeakSet<object>();
 
-function warnOfMissing(
+export function warnOfMissing(
   { log }: Pick<NetworkServices, 'log'>,
-  { name, grants }: IssuerRules,
+  { name, grants }: { readonly name: string; readonly grants: readonly { readonly workspace: string }[] },
   workspaces: ReadonlySet<string>,
 ): void {
   for (const grant of grants) {

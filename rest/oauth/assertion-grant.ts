@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import { MeshError } from '../../core/base/errors.ts';
+import type { Log } from '../../core/base/ports.ts';
 import { equalSecrets, type Secret } from '../../core/base/secret.ts';
 import {
   type AssertionExchange,
@@ -24,6 +25,7 @@ interface AssertionGrant extends Pick<Services, 'usedOnce'> {
   readonly assertions: AssertionExchange;
   readonly server: AuthorizationServer;
   readonly clients: readonly AssertionClient[];
+  readonly log: Log;
 }
 
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
@@ -42,10 +44,13 @@ class TokenError extends Error {
     | 'invalid_scope'
     | 'invalid_target'
     | 'unsupported_grant_type';
+  /** The client that a request named without its secret. */
+  readonly named: string | undefined;
 
-  constructor(code: TokenError['code'], message: string) {
+  constructor(code: TokenError['code'], message: string, named?: string) {
     super(message);
     this.code = code;
+    this.named = named;
   }
 }
 
@@ -67,11 +72,16 @@ export function assertionMetadata(issuer: string, server: AuthorizationServer): 
 
 /** Answers a client that brings an identity assertion for an access token (RFC 7523, 2.1). */
 export async function answerAssertion(request: Request, response: Response, grant: AssertionGrant): Promise<void> {
+  let client: AssertionClient | undefined;
   try {
     const form = await formOf(request);
-    const client = authenticated(request, form, grant.clients);
+    client = authenticated(request, form, grant.clients);
     response.json(await exchanged(form, client, grant));
   } catch (error) {
+    if (!(error instanceof TokenError || error instanceof MeshError)) throw error;
+    const named = error instanceof TokenError ? error.named : undefined;
+    const why = { client: client?.id ?? named, code: error.code, reason: error.message };
+    grant.log.warn(why, 'a client got no access token for an identity assertion');
     if (!(error instanceof TokenError)) throw error;
     const isUnknown = error.code === 'invalid_client';
     if (isUnknown) response.setHeader('WWW-Authenticate', 'Basic realm="mesh"');
@@ -103,7 +113,8 @@ function authenticated({ headers }: Request, form: Form, clients: readonly Asser
   const shown = authorization === undefined ? posted : basicCredentials(authorization);
   const client = clients.find((one) => shown.some((text) => equalSecrets(text, `${one.id}:${one.secret.reveal()}`)));
   if (!client || (id !== undefined && id !== client.id)) {
-    throw new TokenError('invalid_client', 'The client is not known here, or its secret is wrong.');
+    const named = clients.find((one) => one.id === id || shown.some((text) => text.startsWith(`${one.id}:`)));
+    throw new TokenError('invalid_client', 'The client is not known here, or its secret is wrong.', named?.id);
   }
   return client;
 }

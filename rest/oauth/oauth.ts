@@ -135,7 +135,7 @@ export function buildOAuth({
     if (path === OAUTH_PATHS.token) {
       if (method !== 'POST') throw onlyAnswers(path, 'POST');
       limit(request);
-      return answerAssertion(request, response, { assertions, usedOnce, server, clients: assertionClients });
+      return answerAssertion(request, response, { assertions, usedOnce, server, clients: assertionClients, log });
     }
     if (answersPreflight(request, response)) return;
     if (method !== 'GET') throw onlyAnswers(path, 'GET');

@@ -83,6 +83,22 @@ describe('a control plane to which clients bring identity assertions', () => {
     expect(body.error_description).toContain(told);
   });
 
+  test('a refusal is in the log with the client, the code and the reason, and neither secret nor assertion', async () => {
+    const assertion = await plane.assertionOf({}, {}, '-2m');
+    const before = plane.harness.log.length;
+    await plane.send(assertionForm(assertion));
+    await plane.send(assertionForm(assertion), basic(ASSISTANT, 'not-the-secret-of-the-assistant'));
+    const lines = plane.harness.log.slice(before).filter((line) => line.includes('got no access token'));
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({
+        ...{ level: 'warn', client: ASSISTANT, code: 'invalid_grant' },
+        reason: expect.stringContaining('it has expired'),
+      }),
+      expect.objectContaining({ client: ASSISTANT, code: 'invalid_client' }),
+    ]);
+    for (const told of [assertion, ASSISTANT_SECRET, 'not-the-secret']) expect(lines.join()).not.toContain(told);
+  });
+
   const form = async (more: Record<string, string> = {}) => assertionForm(await plane.assertionOf(), more);
 
   test.each<[what: string, answer: () => ReturnType<AssertionPlane['send']>, status: number, error: string]>([

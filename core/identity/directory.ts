@@ -15,6 +15,7 @@ import { GROUPS_CLAIM, type IssuedIdentity, type IssuerRules, textClaim } from '
 import { sameValue } from '../model/value.ts';
 import type { NetworkServices, PeerServices } from '../state/services.ts';
 import { type AccountRecord, accountById } from './accounts.ts';
+import { groupWord, movesText } from './directory-words.ts';
 import { issuedAccount } from './issuer-accounts.ts';
 import { keepIssuedMemberships } from './issuer-grants.ts';
 import { finishLeaving } from './leave.ts';
@@ -213,7 +214,18 @@ export async function saveDirectoryGroup(
     ...joins.flatMap((uid) => moves(users.get(uid), (groups) => new Set([...groups, record.uid]))),
     ...leaves.flatMap((uid) => moves(users.get(uid), without(record.uid))),
   ];
-  await save(call, record, known, moved, `${known ? 'changed' : 'added'} group ${record.uid}`);
+  const isIn = (uid: string) => users.get(uid)?.spec.groups.includes(record.uid) === true;
+  const come = await namesOf(
+    call,
+    users,
+    joins.filter((uid) => !isIn(uid)),
+  );
+  const gone = await namesOf(call, users, leaves.filter(isIn));
+  const word = groupWord(displayName);
+  const done = isRenamed
+    ? `renamed group ${groupWord(known.spec.displayName)} to ${word}`
+    : `${known ? 'changed' : 'added'} group ${word}`;
+  await save(call, record, known, moved, `${done}${movesText(come, gone)}`);
   const concerned = new Set([...joins, ...leaves]);
   const accounts = await accountsOf(call, users.values(), (user) =>
     isRenamed ? user.spec.groups.includes(record.uid) || concerned.has(user.uid) : concerned.has(user.uid),
@@ -226,7 +238,12 @@ export async function deleteDirectoryGroup(call: DirectoryCall, group: Directory
   const members = (await directoryUsers(call.services, call.rules)).filter(({ spec }) => spec.groups.includes(uid));
   const moved = members.flatMap((user) => moves(user, without(uid)));
   const remove: Op = { op: 'delete', key: { kind, name }, revision };
-  await commit(call, [remove, ...moved], `removed group ${uid}`);
+  const left = await namesOf(
+    call,
+    new Map(members.map((user) => [user.uid, user])),
+    members.map((user) => user.uid),
+  );
+  await commit(call, [remove, ...moved], `removed group ${groupWord(group.spec.displayName)}${movesText([], left)}`);
   return accountsOf(call, members, () => true);
 }
 
@@ -239,8 +256,11 @@ export async function followDirectory(call: DirectoryCall, accounts: readonly st
   for (const uid of accounts) {
     const account = await accountById(services, uid);
     if (!account) continue;
-    const context = { ...why, reason: `followed the directory of ${rules.title}` };
-    if (account.spec.leaving) await finishLeaving(services, account, context);
+    const context = { ...why, reason: `followed the directory of ${rules.title} for ${account.name}` };
+    if (account.spec.leaving) {
+      const reason = `followed the directory of ${rules.title}: ${account.name} left`;
+      await finishLeaving(services, account, { ...why, reason });
+    }
     if (account.spec.disabled || !account.spec.issued) continue;
     const user = await entryOf(services, rules, { subject: account.spec.issued.subject, claims: {} }, account);
     await keepMemberships(services, rules, { account, user, told: {} }, context);
@@ -314,6 +334,17 @@ async function accountOf(
   const linked = account === undefined ? undefined : await accountById(services, account);
   if (linked || externalId === undefined || rules.directory?.claim !== 'sub') return linked;
   return issuedAccount(services, { issuer: rules.issuer, subject: externalId });
+}
+
+/** The user names of people; of who has no account yet the id in the directory. */
+async function namesOf(
+  call: DirectoryCall,
+  users: ReadonlyMap<string, DirectoryUser>,
+  uids: readonly string[],
+): Promise<readonly string[]> {
+  const people = uids.flatMap((uid) => users.get(uid) ?? []);
+  const names = await Promise.all(people.map(async ({ uid, spec }) => (await accountOf(call, spec))?.name ?? uid));
+  return names.toSorted();
 }
 
 async function accountsOf(

@@ -372,6 +372,35 @@ describe('SCIM', () => {
     );
   });
 
+  test('names groups, and who joined and left them, by account in the audit log, and in a workspace who left', async () => {
+    await using plane = await start();
+    const { store } = plane.kit.services;
+    const user = await plane.addUser('ada@example.com', 's1', { title: 'Analyst' });
+    const other = await plane.addUser('bob@example.com', 's2');
+    const group = await plane.addGroup('operators', user, other);
+    const { token: bearer, username } = await plane.kit.signIn(identity('ada@example.com', [], 's1'));
+    const as = { bearer, workspace: plane.kit.prod };
+    await plane.kit.call('create_api_token', { name: 'ci', scopes: ['network:read'] }, as);
+    await plane.patch(`Groups/${group}`, { op: 'replace', path: 'displayName', value: 'runners' });
+    await plane.patch(`Groups/${group}`, { op: 'remove', path: `members[value eq "${user}"]` });
+    await plane.patch(`Groups/${group}`, { op: 'add', path: 'members', value: [{ value: user }] });
+    await plane.send('DELETE', `Groups/${group}`);
+    await plane.patch(`Users/${user}`, { op: 'replace', path: 'active', value: false });
+    const reasonsIn = async (workspace: string) =>
+      (await store.audit(workspace, { limit: 1_000, type: 'commit' })).map(({ commit }) => commit?.reason).toReversed();
+    const ofGroups = (await reasonsIn(SYSTEM_WORKSPACE)).filter((reason) => reason?.includes(' group '));
+    expect(ofGroups).toEqual(
+      [
+        `added group operators: ${[user, other].toSorted().join(', ')} joined`,
+        'renamed group operators to runners',
+        `changed group runners: ${username} left`,
+        `changed group runners: ${username} joined`,
+        `removed group runners: ${[other, username].toSorted().join(', ')} left`,
+      ].map((what) => `the directory of Example Corp ${what}`),
+    );
+    expect(await reasonsIn(plane.kit.prod)).toContain(`followed the directory of Example Corp: ${username} left`);
+  });
+
   test('never says that a resource was changed before it was made, however long the write takes', async () => {
     await using plane = await start();
     const { clock } = plane.kit;

@@ -380,21 +380,21 @@ describe('SCIM', () => {
     const group = await plane.addGroup('operators', user, other);
     const { token: bearer, username } = await plane.kit.signIn(identity('ada@example.com', [], 's1'));
     const as = { bearer, workspace: plane.kit.prod };
-    await plane.kit.call('create_api_token', { name: 'ci', scopes: ['network:read'] }, as);
-    await plane.patch(`Groups/${group}`, { op: 'replace', path: 'displayName', value: 'runners' });
     await plane.patch(`Groups/${group}`, { op: 'remove', path: `members[value eq "${user}"]` });
     await plane.patch(`Groups/${group}`, { op: 'add', path: 'members', value: [{ value: user }] });
-    await plane.send('DELETE', `Groups/${group}`);
+    await plane.kit.call('create_api_token', { name: 'ci', scopes: ['network:read'] }, as);
     await plane.patch(`Users/${user}`, { op: 'replace', path: 'active', value: false });
+    await plane.patch(`Groups/${group}`, { op: 'replace', path: 'displayName', value: 'runners' });
+    await plane.send('DELETE', `Groups/${group}`);
     const reasonsIn = async (workspace: string) =>
       (await store.audit(workspace, { limit: 1_000, type: 'commit' })).map(({ commit }) => commit?.reason).toReversed();
     const ofGroups = (await reasonsIn(SYSTEM_WORKSPACE)).filter((reason) => reason?.includes(' group '));
     expect(ofGroups).toEqual(
       [
         `added group operators: ${[user, other].toSorted().join(', ')} joined`,
+        `changed group operators: ${username} left`,
+        `changed group operators: ${username} joined`,
         'renamed group operators to runners',
-        `changed group runners: ${username} left`,
-        `changed group runners: ${username} joined`,
         `removed group runners: ${[other, username].toSorted().join(', ')} left`,
       ].map((what) => `the directory of Example Corp ${what}`),
     );

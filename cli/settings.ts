@@ -57,9 +57,21 @@ function patchOf(pair: string): Json {
     throw new CliError(`${what} The settings are ${known}.`, EXIT.input);
   }
   const text = pair.slice(at + 1);
-  const nested = below.reduceRight<unknown>((value, field) => ({ [field]: value }), parseJsonOr(text, text));
-  return Object.hasOwn(own, key) ? { [key]: nested } : { settings: { [key]: nested } };
+  const isOwn = Object.hasOwn(own, key);
+  const within = (leaf: unknown) => below.reduceRight<unknown>((value, field) => ({ [field]: value }), leaf);
+  const shapes: Readonly<Record<string, z.ZodType>> = isOwn ? own : ofWorkspace;
+  const isFit = (leaf: unknown) => shapes[key]?.safeParse(within(leaf)).success === true;
+  const shown = SHOWN_AS.get(text);
+  const isSwitch = shown !== undefined && !isFit(text) && isFit(shown);
+  const value = within(isSwitch ? shown : parseJsonOr(text, text));
+  return isOwn ? { [key]: value } : { settings: { [key]: value } };
 }
+
+/** What the settings show of one that is on or off. */
+const SHOWN_AS: ReadonlyMap<string, boolean> = new Map([
+  ['yes', true],
+  ['no', false],
+]);
 
 function merged(first: Json, second: Json): Json {
   const entries = Object.entries(second).map(([key, value]) => {

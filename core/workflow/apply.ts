@@ -74,7 +74,7 @@ export async function applyPlan(
             record: workflowDraft(id, { ...rest, autoApprove }, { state: autoApprove ? 'approved' : 'pending' }),
           },
         ],
-        commitContext(context, `apply: ${plan.spec.summary}`, readSet && { readSet }),
+        commitContext(context, `asked for: ${plan.spec.summary}`, readSet && { readSet }),
       );
       return autoApprove;
     } catch (error) {

@@ -82,7 +82,7 @@ export async function openWorkflow(
 ): Promise<string> {
   const id = newId('wf');
   const record = workflowDraft(id, spec, { state: 'pending' });
-  const commit = commitContext(context, `submit: ${reason}`, readSet && { readSet });
+  const commit = commitContext(context, `asked for: ${reason}`, readSet && { readSet });
   await context.services.store.commit(workspace, [{ op: 'create', record }], commit);
   return id;
 }

@@ -75,6 +75,12 @@ test('change a setting, and see and let in who awaits approval', async () => {
   expect(await done('approve', 'laptop-bo')).toContain('laptop-bo is ready as ');
 });
 
+test('a setting is set by the word that shows it, and a name may be that word', async () => {
+  expect(await done('settings', 'set', 'requirePeerApproval=no')).toMatch(/^requirePeerApproval +no$/m);
+  expect(await done('settings', 'set', 'requirePeerApproval=yes', 'displayName=yes')).toMatch(/^displayName +yes$/m);
+  expect(await done('settings', 'show')).toMatch(/^requirePeerApproval +yes$/m);
+});
+
 test('rename a peer', async () => {
   expect(await done('rename', 'laptop-bo', 'laptop-bea')).toBe('laptop-bo is now laptop-bea.\n');
 });
@@ -107,7 +113,10 @@ test('see what changed since yesterday and by whom, and undo one of it', async (
     expect.stringContaining('laptop-bo'),
   ]);
   const all = JSON.parse(await done('log', '--limit', '99', '--json')).items as { what: string; revision: number }[];
-  expect(all.filter(({ what }) => /^plan: |executing: /.test(what))).toEqual([]);
+  expect(all.filter(({ what }) => /^plan: |^apply: |executing: /.test(what))).toEqual([]);
+  expect(all.map(({ what }) => what)).toContainEqual(
+    expect.stringMatching(/^asked for: Allow laptop-ana to db-1 on tcp\/5432 until .*: opens TCP 5432/),
+  );
   const revision = all.find(({ what }) => what.includes('web-to-db'))?.revision;
   const undone = await done('undo', String(revision), '--yes');
   expect(await asTold(undone)).toContain('is executed: Opens ');

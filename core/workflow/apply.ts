@@ -101,11 +101,15 @@ export async function applyPlan(
   return auto ? executeOrLater(services, workspace, id, context.requestId) : findWorkflow(services, workspace, id);
 }
 
-/** Returns the recent workflows without a reviewer of the same requester, or of another for whom the same person answers. */
+/**
+ * Returns the workflows without a reviewer, of the same requester or of another for whom the same person answers, that closed
+ * something lately or will.
+ */
 function autoExecuted(workflows: readonly WorkflowRecord[], asked: WorkflowSpec, now: number): WorkflowRecord[] {
   const persons = new Set(asked.persons);
   return workflows.filter(({ spec, status, createdAt }) => {
-    if (!spec.autoApprove || status.state === 'failed' || createdAt <= now - CLOSINGS_COUNT_MS) return false;
+    const closesAt = Math.max(createdAt, spec.begins ?? 0);
+    if (!spec.autoApprove || status.state === 'failed' || closesAt <= now - CLOSINGS_COUNT_MS) return false;
     return spec.requesterId === asked.requesterId || (spec.persons ?? []).some((person) => persons.has(person));
   });
 }

@@ -52,6 +52,16 @@ async function scene(kit: Kit, base: Readonly<Record<string, PolicySpec>> = { ba
 const failure = (reason: unknown) =>
   JSON.stringify(reason instanceof Error ? [reason.message, (reason as { details?: unknown }).details] : reason);
 
+it.each([allow, deny])('the same order again is so already, and nothing says otherwise: %j', async (order) => {
+  await using kit = await buildKit();
+  const { time, plan, carriedOut } = await scene(kit);
+  const later = { ...order, starts: time(2 * HOUR), for: '1h' };
+  await carriedOut(later);
+  const again = await plan(later);
+  expect(again).toMatchObject({ already: true, expectations_hold: true, unmet: [] });
+  expect(again.not_changed ?? []).toEqual([]);
+});
+
 describe('an order that begins later', () => {
   it('is shown and judged as of its begin, waits, and counts from the revision at which it begins', async () => {
     await using kit = await buildKit();

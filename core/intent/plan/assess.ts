@@ -91,8 +91,13 @@ async function assessOn(
   const { states } = services;
   const planned = planChanges(state, given, now, controlRanges(services.settings));
   const { ops, after, outcomes, changes } = planned;
-  // As of when it changes anything.
-  const compared = comparedAt(state, after, momentOf(state, after, now), states);
+  // As of when it changes anything; where all is so already, as of when it is to be so.
+  const [{ startsAt } = {}] = orders ?? [];
+  const moment =
+    changes.length === 0 && startsAt !== undefined
+      ? Math.max(now, parseInstant(startsAt))
+      : momentOf(state, after, now);
+  const compared = comparedAt(state, after, moment, states);
   const begins = changedBegins(state, after).find((begin) => begin > now);
   const { before: old, after: next, was, is, effect, now: at } = compared;
   const later = changedBegins(state, after)

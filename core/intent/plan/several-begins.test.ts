@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { agent, buildKit, type Kit, person } from '../../../test/kits/plane/kit.ts';
 import { orderedNetwork } from '../../../test/kits/plane/ordered-network.ts';
+import { seedPeers } from '../../../test/kits/records/seed-peers.ts';
 
 const HOUR = 3_600_000;
 const SHUT_ALL = 'action: DENY, peerSelector: {}, ingress: [{}]';
@@ -24,7 +25,7 @@ async function scene(kit: Kit) {
     const { status } = await call('apply_network_change', { plan_id: plan.plan_id, approved_by: 'bob' }, as);
     return { plan, status };
   };
-  return { ada, bob, at, policy, call, asked };
+  return { workspace, ada, bob, at, policy, call, asked };
 }
 
 it.each([
@@ -77,4 +78,19 @@ it('a DENY that waits is not taken away unseen beside an edit of now', async () 
   const { plan, status } = await asked({ ...edit, delete: ['policy/deny-lap'] }, bob);
   expect(status).toBe('pending_approval');
   expect(plan.warnings).toContainEqual(expect.stringContaining('deny-lap'));
+});
+
+it('closings that begin at one later time count together, on whichever days they are asked for', async () => {
+  await using kit = await buildKit();
+  const { workspace, at, asked } = await scene(kit);
+  await seedPeers(kit.services, workspace, Object.fromEntries(Array.from({ length: 14 }, (_, n) => [`n-${n}`, {}])));
+  const starts = at(30 * 24 * HOUR).replace('.000', '');
+  const answers: string[] = [];
+  for (let n = 0; n < 14; n += 1) {
+    const to = [1, 2, 3, 4, 5, 6].map((step) => `n-${(n + step) % 14}`);
+    answers.push((await asked({ orders: [{ do: 'deny', from: [`n-${n}`], to, starts }] })).status);
+    kit.clock.time += 25 * HOUR;
+  }
+  expect(new Set(answers)).toEqual(new Set(['executed', 'pending_approval']));
+  expect(answers.lastIndexOf('executed')).toBeLessThan(answers.indexOf('pending_approval'));
 });

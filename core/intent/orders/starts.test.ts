@@ -62,6 +62,16 @@ it.each([allow, deny])('the same order again is so already, and nothing says oth
   expect(again.not_changed ?? []).toEqual([]);
 });
 
+it('an earlier window beside one that waits says that both count', async () => {
+  await using kit = await buildKit();
+  const { time, plan, carriedOut } = await scene(kit);
+  await carriedOut({ ...allow, starts: time(3 * HOUR), for: '2h' });
+  const { warnings } = await plan({ ...allow, starts: time(2 * HOUR), for: '2h' });
+  expect(warnings).toContainEqual(
+    'allow-to-db waits too and does the same, from 2026-01-05T15:00:00Z to 2026-01-05T17:00:00Z: if allow-to-db-2 is to take its place, delete it',
+  );
+});
+
 describe('an order that begins later', () => {
   it('is shown and judged as of its begin, waits, and counts from the revision at which it begins', async () => {
     await using kit = await buildKit();

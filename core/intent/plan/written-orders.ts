@@ -7,12 +7,15 @@ import { formatSecond } from '../../base/time.ts';
 import type { ReservedRange } from '../../changes/change-checks.ts';
 import { type NetworkChange, planChanges } from '../../changes/changes.ts';
 import { brokenControls } from '../../compliance/flips.ts';
-import { beginOf, endOf } from '../../model/policy-match.ts';
+import type { PolicySpec } from '../../model/policy.ts';
+import { beginOf, begun, endOf } from '../../model/policy-match.ts';
 import type { PolicyRecord } from '../../model/resources.ts';
+import { sameValue } from '../../model/value.ts';
 import { type WorkspaceSettings, workspaceById } from '../../model/workspaces.ts';
 import { type NetworkState, writtenPolicies } from '../../state/state.ts';
 import { type CompileContext, compileOrders } from '../orders/compile-orders.ts';
 import type { Order, OrderInput } from '../orders/order.ts';
+import { lasting } from '../orders/policy-draft.ts';
 import { readHold, readOrders } from '../orders/read-orders.ts';
 import { refused } from '../orders/refused.ts';
 import { undoOf } from '../orders/undo.ts';
@@ -103,6 +106,7 @@ export function writeOrders(input: OrderedInput, state: NetworkState, context: O
       ...[...(already ?? []), ...changes.map(({ name }) => name)].flatMap(
         (name) => earlierText(before.waiting.get(name), orders) ?? [],
       ),
+      ...besideTexts(changes, before),
       ...(isAlready ? [] : idle.map((text) => `it is so already, so this order changes nothing: ${text}`)),
       ...(orders.some((order) => [order.from, order.to].flat().some(meansOutside)) ? [OUTSIDE_NOTE] : []),
     ],
@@ -123,6 +127,20 @@ function earlierText(policy: PolicyRecord | undefined, [order]: readonly Order[]
   if (!policy || beginOf(policy.spec) >= beginOf(order ?? {})) return undefined;
   const { name, spec } = policy;
   return `${name} begins at ${formatSecond(beginOf(spec))} already and keeps that begin: to have it begin later, delete ${name} and send the order again`;
+}
+
+/** Says of policies that wait and do the same as a new one, at another time, that both count. */
+function besideTexts(changes: readonly NetworkChange[], { waiting }: NetworkState): string[] {
+  const does = (spec: PolicySpec) => lasting(begun(spec));
+  return changes.flatMap((change) => {
+    if (change.resource !== 'MeshPolicy' || change.action !== 'create') return [];
+    return [...waiting.values()]
+      .filter(({ spec }) => sameValue(does(spec), does(change.spec)))
+      .map(({ name, spec }) => {
+        const until = spec.expiresAt === undefined ? '' : ` to ${formatSecond(endOf(spec))}`;
+        return `${name} waits too and does the same, from ${formatSecond(beginOf(spec))}${until}: if ${change.name} is to take its place, delete it`;
+      });
+  });
 }
 
 /** An order may not change what is written beside it. */

@@ -201,7 +201,11 @@ function entryText(entry: Entry): string {
         return `${isNamed ? '' : `${shownName(name)} `}${isMade(kind, name) ? `${field}: ${to}` : text}`;
       }),
   ];
-  const by = approval ? `; approved by ${approval.reviewedBy}` : direct ? '; without an approval' : '';
+  const by = approval
+    ? `; ${approval.reviewedBy === '' ? 'carried out without a person' : `approved by ${approval.reviewedBy}`}`
+    : direct
+      ? '; without an approval'
+      : '';
   return `${by === '' ? said : said.replace(/\.$/, '')}${isRefused ? ' (refused)' : ''}${details.length > 0 ? `: ${details.join(', ')}` : ''}${by}`;
 }
 

@@ -130,3 +130,12 @@ test('a peer that is renamed to the name it has keeps it, and is told so', async
   await withPeers('bob');
   expect(await done('rename', 'bob', 'bob')).toBe('bob has that name already.\n');
 });
+
+test('what was carried out without a person says so in mesh log', async () => {
+  await withPeers('web-1', 'db-1');
+  await done('settings', 'set', 'autoApprove.maxRisk=high', 'autoApprove.from=["person"]');
+  await done('deny', 'web-1', 'db-1', '--apply');
+  const log = (await done('log')).replaceAll(/\s+/g, ' ');
+  expect(log).toContain('; carried out without a person');
+  expect(log).not.toContain('approved by');
+});

@@ -68,9 +68,9 @@ function passedText(text: string, { now, timeZone }: Clocks): string {
   return `${text} has passed: it is ${zonedText(now, timeZone)}`;
 }
 
-/** Reads a time by the clocks of a workspace, ms; undefined after adding an error. */
+/** Reads a time by the clocks of a workspace, or as answers have it, ms; undefined after adding an error. */
 function instantOf(text: string, pointer: string, { now, timeZone }: Clocks, errors: FieldError[]): number | undefined {
-  const [, day, time, seconds = ':00', zone] = WALL.exec(text) ?? [];
+  const [, day, time, seconds = ':00', zone] = WALL.exec(text.replace('.000Z', 'Z')) ?? [];
   const wall = parseInstant(`${day}T${time}${seconds}${zone ?? 'Z'}`);
   // The engine takes the 30th of February for the 2nd of March.
   const begin = parseInstant(`${day}T00:00:00Z`);

@@ -62,6 +62,13 @@ it.each([allow, deny])('the same order again is so already, and nothing says oth
   expect(again.not_changed ?? []).toEqual([]);
 });
 
+it('a begin may be written as answers have it', async () => {
+  await using kit = await buildKit();
+  const { at, time, plan } = await scene(kit);
+  const { orders } = await plan({ ...allow, starts: at(HOUR), for: '1h' });
+  expect(orders).toMatchObject([{ starts: time(HOUR) }]);
+});
+
 it('an earlier window beside one that waits says that both count', async () => {
   await using kit = await buildKit();
   const { time, plan, carriedOut } = await scene(kit);

@@ -17,6 +17,11 @@ test('each wrong field is named, and one that there is not is named itself', () 
   ]);
 });
 
+test('a text in place of a list is no list, and is not measured as a text', () => {
+  const schema = z.strictObject({ from: z.array(z.string()).max(2) });
+  expect(errorsOf({ from: 'person' }, schema)).toEqual([{ pointer: '/from', detail: 'Must be a list.' }]);
+});
+
 test('of a field that there is not the nearest is said, else the fields that there are at that place', () => {
   const inner = z.strictObject({ usageLimit: z.number().optional(), ttl: z.string().optional() });
   const outer = z.strictObject({ token: inner.optional(), none: z.strictObject({}).optional() });

@@ -17,10 +17,15 @@ const MAX_TEXT = 1_000;
  */
 export function fieldErrorsOf({ issues }: z.ZodError): FieldError[] {
   const errors: FieldError[] = [];
+  const mistyped = new Set<string>();
   let suggestions = 0;
   for (const issue of issues) {
     if (errors.length >= MAX_FIELD_ERRORS) break;
-    if (issue.code !== 'unrecognized_keys') errors.push({ pointer: jsonPointer(issue.path), detail: issue.message });
+    const pointer = jsonPointer(issue.path);
+    if (issue.code === 'invalid_type') mistyped.add(pointer);
+    // What is of another type is measured as that type: a text in place of a list by its characters.
+    if (mistyped.has(pointer) && (issue.code === 'too_big' || issue.code === 'too_small')) continue;
+    if (issue.code !== 'unrecognized_keys') errors.push({ pointer, detail: issue.message });
     else {
       const known = issue.message.split(SEPARATOR).filter((field) => field !== '');
       for (const key of issue.keys.slice(0, MAX_FIELD_ERRORS)) {

@@ -35,12 +35,15 @@ describe.skipIf(!hasBrowser)('passkeys on the dashboard', () => {
     await dashboard.signIn('admin', ADMIN_PASSWORD);
     await page.getByRole('heading', { name: 'Home' }).waitFor();
     await dashboard.go('prod/settings/account');
+    const other = page.getByRole('button', { name: /^End session/ });
+    await other.first().waitFor();
     await page.getByText('Add a passkey').click();
     const form = page.locator('form').filter({ hasText: 'Name of the passkey' });
     await form.getByLabel('Name of the passkey').fill('This laptop');
     await form.getByLabel('Your password').fill(ADMIN_PASSWORD);
     await form.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('region', { name: 'Recovery codes' }).waitFor();
+    await other.first().waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'I stored them' }).click();
     const listed = page.getByRole('list', { name: 'Passkeys' });
     await listed.getByText('This laptop').first().waitFor();

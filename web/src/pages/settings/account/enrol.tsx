@@ -4,10 +4,10 @@ import { useAct } from '../../../ui/act.ts';
 import { CopyButton } from '../../../ui/copy.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { Form } from '../../../ui/form.tsx';
-import { say } from '../../../ui/message.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
 import { QrCode } from '../../../ui/qr.tsx';
 import { Time } from '../../../ui/time.tsx';
+import { sayOthersEnded } from './others-ended.ts';
 import { type Factor, ProofForm } from './proof.tsx';
 
 interface Begun {
@@ -57,7 +57,7 @@ function Confirm({ begun: { uri, secret, expiresAt }, done, cancel }: ConfirmPro
     return act(async () => {
       const body = { code: code.value.trim() };
       const confirmed = await answer(api.POST('/api/v1/users/me/otp/confirm', { body }));
-      say('The second factor is on. Your other sessions ended.');
+      sayOthersEnded('The second factor is on. Your other sessions ended.');
       done('recoveryCodes' in confirmed ? confirmed.recoveryCodes : []);
     });
   };

@@ -4,9 +4,9 @@ import { choosePassword } from '../../../api/sign-in.ts';
 import { useAct } from '../../../ui/act.ts';
 import { TextField } from '../../../ui/field.tsx';
 import { Form } from '../../../ui/form.tsx';
-import { say } from '../../../ui/message.tsx';
 import { NewPasswordFields, useNewPassword } from '../../../ui/new-password.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
+import { sayOthersEnded } from './others-ended.ts';
 
 export function OwnPassword() {
   const before = useSignal('');
@@ -16,7 +16,7 @@ export function OwnPassword() {
     event.preventDefault();
     const isDone = await act(async () => {
       await choosePassword(before.value, password.typedTwice());
-      say('The password is changed. Every other session ended.');
+      sayOthersEnded('The password is changed. Every other session ended.');
     });
     if (!isDone) return;
     before.value = '';

@@ -3,8 +3,8 @@ import { answer, api } from '../../../api/client.ts';
 import { addPasskey, passkeyObstacle } from '../../../api/passkeys.ts';
 import { browserName } from '../../../api/sign-in.ts';
 import { TextField } from '../../../ui/field.tsx';
-import { say } from '../../../ui/message.tsx';
 import { Time } from '../../../ui/time.tsx';
+import { sayOthersEnded } from './others-ended.ts';
 import { type Factor, ProofForm } from './proof.tsx';
 
 /** Adds a passkey, where this page can use one. */
@@ -20,7 +20,7 @@ export function AddPasskey({ factor, done }: { factor: Factor; done: (codes: rea
       factor={factor}
       run={async (proof) => {
         const codes = await addPasskey(name.value.trim(), proof);
-        say('The passkey is added. Your other sessions ended.');
+        sayOthersEnded('The passkey is added. Your other sessions ended.');
         done(codes);
       }}
     >
@@ -56,7 +56,7 @@ export function PasskeyList({
             isDanger
             run={async (proof) => {
               await answer(api.POST('/api/v1/users/me/passkeys/remove', { body: { id, ...proof } }));
-              say('The passkey is removed.');
+              sayOthersEnded('The passkey is removed.');
               done();
             }}
           />

@@ -2,10 +2,10 @@ import { useSignal } from '@preact/signals';
 import { answer, api } from '../../../api/client.ts';
 import { useLoaded } from '../../../api/load.ts';
 import { Chip } from '../../../design/chip.tsx';
-import { say } from '../../../ui/message.tsx';
 import { ReadResult } from '../../../ui/read-result.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { Enrol } from './enrol.tsx';
+import { sayOthersEnded } from './others-ended.ts';
 import { AddPasskey, PasskeyList } from './passkeys.tsx';
 import { type Factor, ProofForm } from './proof.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
@@ -75,7 +75,7 @@ function Remove({ factor, done }: { factor: Factor; done: () => void }) {
       isDanger
       run={async (body) => {
         await answer(api.POST('/api/v1/users/me/otp/disable', { body }));
-        say('The second factor is removed.');
+        sayOthersEnded('The second factor is removed.');
         done();
       }}
     />

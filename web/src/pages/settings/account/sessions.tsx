@@ -10,17 +10,21 @@ import { say } from '../../../ui/message.tsx';
 import { ProblemNotice } from '../../../ui/problem.tsx';
 import { ReadResult } from '../../../ui/read-result.tsx';
 import { exactTime, Time } from '../../../ui/time.tsx';
+import { othersEnded } from './others-ended.ts';
+
+/** @param _ended how often others ended, so that they are read anew */
+function readAfter(_ended: number) {
+  return allPages((cursor) =>
+    api.GET('/api/v1/users/me/sessions', { params: { query: { ...(cursor && { cursor }) } } }),
+  );
+}
 
 /** Where the person is signed in, this session first, then the newest. */
 export function Sessions() {
   const asksForAll = useSignal(false);
   const asksForEverything = useSignal(false);
   const { isActing, problem, act } = useAct();
-  const loaded = useLoaded(
-    () =>
-      allPages((cursor) => api.GET('/api/v1/users/me/sessions', { params: { query: { ...(cursor && { cursor }) } } })),
-    { live: false },
-  );
+  const loaded = useLoaded(() => readAfter(othersEnded.value), { live: false });
   const { value = [], reload } = loaded.value;
   const ordered = [...value].sort((a, b) =>
     a.current === b.current ? b.createdAt.localeCompare(a.createdAt) : a.current ? -1 : 1,

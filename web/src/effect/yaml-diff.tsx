@@ -1,5 +1,6 @@
 import { diffLines } from 'diff';
 import './yaml-diff.css';
+import { Code } from '../ui/code.tsx';
 
 /** Lines around what differs. */
 const CONTEXT = 3;
@@ -18,12 +19,12 @@ export function YamlDiff({ before, after }: { before: string; after: string }) {
       .map((text): Line => ({ mark: added ? '+' : removed ? '-' : ' ', text })),
   );
   return (
-    <pre class="code diff">
+    <Code look="diff">
       {lines.map((line, index) => {
         if (!isNear(lines, index)) return isNear(lines, index - 1) ? <span key={index}>{'  …\n'}</span> : null;
         return <DiffLine key={index} line={line} />;
       })}
-    </pre>
+    </Code>
   );
 }
 

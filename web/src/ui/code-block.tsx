@@ -1,3 +1,4 @@
+import { Code } from './code.tsx';
 import { CopyButton } from './copy.tsx';
 
 /** Text to be copied as it stands: a command, a configuration. What is too wide scrolls. */
@@ -8,10 +9,7 @@ export function CodeBlock({ label, text }: { label: string; text: string }) {
         <span class="dim small break">{label}</span>
         <CopyButton text={text} />
       </figcaption>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be scrolled by keys too */}
-      <pre class="code" tabIndex={0}>
-        {text}
-      </pre>
+      <Code>{text}</Code>
     </figure>
   );
 }

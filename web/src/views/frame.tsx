@@ -7,6 +7,7 @@ import '../style/base.css';
 import '../style/controls.css';
 import '../style/effect.css';
 import './views.css';
+import { Code } from '../ui/code.tsx';
 
 const PAGES = { review: 'Review', reachability: 'Reachability', time: 'Time', ask: 'Ask' } as const;
 
@@ -63,7 +64,7 @@ function Shown<A>({ view, answer }: { view: View<A>; answer: ToolAnswer }) {
     );
   }
   if (error !== undefined || !answer.structuredContent) {
-    return <pre class="code text">{textsOf(answer).join('\n\n')}</pre>;
+    return <Code look="text">{textsOf(answer).join('\n\n')}</Code>;
   }
   return <Drawn view={view} shown={answer.structuredContent as A} dashboard={answer._meta?.[DASHBOARD_META_KEY]} />;
 }

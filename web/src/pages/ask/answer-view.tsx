@@ -4,6 +4,7 @@ import { mayPutBack, putBackTarget } from '../../effect/put-back.ts';
 import { FindingSentence } from '../../reach/finding-sentence.tsx';
 import { linkTo } from '../../route/route.ts';
 import { withAgentNamesIn } from '../../ui/agent-names.ts';
+import { Code } from '../../ui/code.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { Sentence } from '../../ui/sentence.tsx';
@@ -73,7 +74,7 @@ export function AnswerView({ asked, ask: askAgain }: { asked: Asked; ask: (quest
           {steps.map(({ text, call }, index) => (
             <li key={index} class="break">
               {text}
-              {call && <pre class="code">{call}</pre>}
+              {call && <Code>{call}</Code>}
             </li>
           ))}
         </ol>

@@ -14,6 +14,7 @@ import { Risk } from '../../effect/risk.tsx';
 import { OrderList } from '../../orders/order-list.tsx';
 import { Quotation } from '../../orders/quotation.tsx';
 import { linkTo } from '../../route/route.ts';
+import { Code } from '../../ui/code.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Lines } from '../../ui/lines.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
@@ -176,7 +177,7 @@ function Stored({ workflow: { effect, riskReasons, warnings, call, changes, stat
           <h3>
             Call <code>{call.operation}</code>
           </h3>
-          <pre class="code">{JSON.stringify(call.input, null, 2)}</pre>
+          <Code>{JSON.stringify(call.input, null, 2)}</Code>
         </section>
       )}
       <div class="stack-small">

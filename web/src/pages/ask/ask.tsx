@@ -11,13 +11,15 @@ import { type Asked, begin } from './answering.ts';
 import { Examples } from './examples.tsx';
 import { forgetQuestions, keepQuestion, pastQuestions } from './past-questions.ts';
 import './ask.css';
+import { ProblemNotice } from '../../ui/problem.tsx';
 
 const MAX_QUESTION = 1_000;
 
 /** A question about the past in plain words. A link fills it in (`q`, `from`, `to`); only a person sends it. */
 export default function Ask() {
   const range = useRange('month');
-  const { value: timeZone } = useWorkspaceZone().value;
+  const zone = useWorkspaceZone().value;
+  const timeZone = zone.value;
   const { before, keep } = useDraft<string>('ask');
   const question = useSignal(route.value.query.get('q') ?? before ?? '');
   const shown = useSignal<Asked | undefined>(undefined);
@@ -68,6 +70,7 @@ export default function Ask() {
             {timeZone && ` Days and times are read in ${timeZone}, the time zone of the workspace.`}
           </span>
         </label>
+        <ProblemNotice problem={zone.problem} again={zone.reload} />
         <div class="row">
           <button type="submit" class="primary" disabled={isAnswering || question.value.trim() === ''}>
             Ask

@@ -38,11 +38,13 @@ interface PlanViewProps {
 export function PlanView({ planned, isSuggested, again, applied, planChanges, editOrders }: PlanViewProps) {
   const { asked, plan } = planned;
   const isEditing = useSignal(false);
-  const { value: timeZone } = useWorkspaceZone().value;
+  const zone = useWorkspaceZone().value;
+  const timeZone = zone.value;
   const { summary, orders, warnings, questions, changes, effect } = plan;
   const isAlready = plan.already === true;
   return (
     <article class="panel stack change" aria-label={summary}>
+      <ProblemNotice problem={zone.problem} again={zone.reload} />
       <h2 class="break">{orders ? <OrderList orders={orders} label="Orders" timeZone={timeZone} /> : summary}</h2>
       {orders && <Quotation sentence={asked.intent} />}
       {isAlready && <Already madeBy={plan.made_so_by ?? []} />}

@@ -44,7 +44,8 @@ export function TimeField({ label, value, forms, placeholder, options = [], time
         ))}
       </datalist>
       <span id={`${id}-hint`} class="hint dim break">
-        As {forms}, in {timeZone ?? 'the time zone of the workspace'}.{own && ` That is ${own}.`}
+        As {forms}
+        {timeZone && `, in ${timeZone}`}.{own && ` That is ${own}.`}
       </span>
       <span id={`${id}-faults`}>
         <RowFaultsText of={faults} />

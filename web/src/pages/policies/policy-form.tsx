@@ -195,7 +195,8 @@ function TimeField({ label, field, none, at, timeZone, change }: TimeFieldProps)
         onChange={({ currentTarget: { value } }) => change(instantOfLocal(value, timeZone)?.replace('.000Z', 'Z'))}
       />
       <span class="hint dim break">
-        In {timeZone ?? 'the time zone of the workspace'}.{own && ` That is ${own}.`} Empty: {none}.
+        {timeZone && `In ${timeZone}.`}
+        {own && ` That is ${own}.`} Empty: {none}.
       </span>
       {faults}
     </label>

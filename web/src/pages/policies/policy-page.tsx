@@ -12,6 +12,7 @@ import { CopyButton } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Lines } from '../../ui/lines.tsx';
 import { Page } from '../../ui/page.tsx';
+import { ProblemNotice } from '../../ui/problem.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 import { YamlEditor } from '../../ui/yaml-editor.tsx';
@@ -47,9 +48,11 @@ function Body({ policy, agents }: { policy: Policy; agents: AgentNames | undefin
   const holds = heldBy(policy);
   const mayChange = holds === undefined && may('network:write') && queryPart('at') === null;
   const { spec } = policy;
-  const { value: timeZone } = useWorkspaceZone().value;
+  const zone = useWorkspaceZone().value;
+  const timeZone = zone.value;
   return (
     <>
+      <ProblemNotice problem={zone.problem} again={zone.reload} />
       <section class="stack-small">
         <Lines lines={sentencesOf(spec).map((sentence) => withAgentNames(sentence, agents))} />
         <Facts

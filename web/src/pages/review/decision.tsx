@@ -17,6 +17,7 @@ import { linkTo } from '../../route/route.ts';
 import { Code } from '../../ui/code.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Lines } from '../../ui/lines.tsx';
+import { ProblemNotice } from '../../ui/problem.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 import { DrawingView } from './drawing.tsx';
@@ -53,9 +54,11 @@ function DecisionView({ workflow, reload }: { workflow: WorkflowDetail; reload: 
 /** The requester and the change, in sight wherever the page is scrolled to. */
 function Head({ workflow, riskLevel }: { workflow: WorkflowDetail; riskLevel: RiskLevel }) {
   const { orders, summary, intent, requestedBy, requestedAt } = workflow;
-  const { value: timeZone } = useWorkspaceZone().value;
+  const zone = useWorkspaceZone().value;
+  const timeZone = zone.value;
   return (
     <>
+      <ProblemNotice problem={zone.problem} again={zone.reload} />
       <header class="review-head">
         <h2 class="break">{orders ? <OrderList orders={orders} label="Orders" timeZone={timeZone} /> : summary}</h2>
         <Risk level={riskLevel} />

@@ -9,6 +9,9 @@ import { runAsWritten, startAsWritten } from '../kits/process/reader.ts';
 
 const START = 'README.md: Two commands 1';
 
+/** Each command is a process, and a machine may be busy. */
+const READING_MS = 600_000;
+
 /** Blocks that a reader runs one after the other in one shell, each time on a new control plane. */
 type Session = readonly [string, ...string[]];
 const SHORT: readonly Session[] = [
@@ -114,6 +117,7 @@ describe.skipIf(!hasTerminal)('a reader with nothing but a checkout', () => {
       const own = commands.filter((command) => command !== 'npm install && npm test').join('\n');
       await expectShown([own, ...rest.map((name) => commandBlock(name).text)].join('\n'), rest, plane.url);
     },
+    READING_MS,
   );
 
   test.each(ALONE)('can run %s without a control plane', async (name) => {

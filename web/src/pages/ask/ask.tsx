@@ -11,7 +11,7 @@ import { type Asked, begin } from './answering.ts';
 import { Examples } from './examples.tsx';
 import { forgetQuestions, keepQuestion, pastQuestions } from './past-questions.ts';
 import './ask.css';
-import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 
 const MAX_QUESTION = 1_000;
 
@@ -70,7 +70,7 @@ export default function Ask() {
             {timeZone && ` Days and times are read in ${timeZone}, the time zone of the workspace.`}
           </span>
         </label>
-        <ProblemNotice problem={zone.problem} again={zone.reload} />
+        <ReadResult of={zone} loading="" />
         <div class="row">
           <button type="submit" class="primary" disabled={isAnswering || question.value.trim() === ''}>
             Ask

@@ -17,6 +17,7 @@ import { Facts } from '../../ui/facts.tsx';
 import { Lines } from '../../ui/lines.tsx';
 import { say } from '../../ui/message.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
+import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 import { EditChanges } from './edit-changes.tsx';
 import type { Planned } from './planning.ts';
@@ -44,7 +45,7 @@ export function PlanView({ planned, isSuggested, again, applied, planChanges, ed
   const isAlready = plan.already === true;
   return (
     <article class="panel stack change" aria-label={summary}>
-      <ProblemNotice problem={zone.problem} again={zone.reload} />
+      <ReadResult of={zone} loading="" />
       <h2 class="break">{orders ? <OrderList orders={orders} label="Orders" timeZone={timeZone} /> : summary}</h2>
       {orders && <Quotation sentence={asked.intent} />}
       {isAlready && <Already madeBy={plan.made_so_by ?? []} />}

@@ -12,7 +12,6 @@ import { CopyButton } from '../../ui/copy.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Lines } from '../../ui/lines.tsx';
 import { Page } from '../../ui/page.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 import { YamlEditor } from '../../ui/yaml-editor.tsx';
@@ -52,7 +51,7 @@ function Body({ policy, agents }: { policy: Policy; agents: AgentNames | undefin
   const timeZone = zone.value;
   return (
     <>
-      <ProblemNotice problem={zone.problem} again={zone.reload} />
+      <ReadResult of={zone} loading="" />
       <section class="stack-small">
         <Lines lines={sentencesOf(spec).map((sentence) => withAgentNames(sentence, agents))} />
         <Facts

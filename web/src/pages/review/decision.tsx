@@ -17,7 +17,6 @@ import { linkTo } from '../../route/route.ts';
 import { Code } from '../../ui/code.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Lines } from '../../ui/lines.tsx';
-import { ProblemNotice } from '../../ui/problem.tsx';
 import { ReadResult } from '../../ui/read-result.tsx';
 import { Time } from '../../ui/time.tsx';
 import { DrawingView } from './drawing.tsx';
@@ -58,7 +57,7 @@ function Head({ workflow, riskLevel }: { workflow: WorkflowDetail; riskLevel: Ri
   const timeZone = zone.value;
   return (
     <>
-      <ProblemNotice problem={zone.problem} again={zone.reload} />
+      <ReadResult of={zone} loading="" />
       <header class="review-head">
         <h2 class="break">{orders ? <OrderList orders={orders} label="Orders" timeZone={timeZone} /> : summary}</h2>
         <Risk level={riskLevel} />

@@ -33,7 +33,7 @@ export function relativeTime(text: string, now = Date.now()): string | undefined
   return away > 0 ? `in ${amount}` : `${amount} ago`;
 }
 
-/** What is ahead is told to the nearest unit: in 3 h, and not in 2 h a second after three hours were asked for. */
+/** Rounds to the nearest unit, so that a wait of three hours still reads `in 3 h` a second later. */
 function rounded(length: number): number {
   const [, size] = unitOf(length);
   return Math.round(length / size) * size;

@@ -67,7 +67,7 @@ function patchOf(pair: string): Json {
   return isOwn ? { [key]: value } : { settings: { [key]: value } };
 }
 
-/** What the settings show of one that is on or off. */
+/** Words for a switch, as `mesh settings` prints and accepts them. */
 const SHOWN_AS: ReadonlyMap<string, boolean> = new Map([
   ['yes', true],
   ['no', false],

@@ -346,7 +346,7 @@ async function readJson(response: IncomingMessage): Promise<unknown> {
 const WHY_BY_CODE: Readonly<Record<string, FailedTry['why']>> = {
   ECONNREFUSED: 'refused',
   ENETUNREACH: 'no-route',
-  // Of IPv6 that is turned off.
+  // Linux answers this where IPv6 is turned off.
   EADDRNOTAVAIL: 'no-route',
 };
 

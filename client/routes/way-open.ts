@@ -4,9 +4,9 @@ import type { PlaneAway } from '../enrol/plane-api.ts';
 
 /**
  * Returns true if the way to a control plane that is away is open: its addresses refused the connection, so something is there.
- * What refuses at an address of the block that is routed may be this node itself, or a peer; at the loopback it is a program of this
- * host that passes connections on. An address that this host has no route to says nothing, unless it is of the block: a route that
- * came with the block takes no other one away.
+ * A refusal from an address in the routed block proves nothing, since this node or a peer may have answered; nor does one from the
+ * loopback, where a program of this host passes connections on. An address outside the block without a route is ignored: routing the
+ * block removes no other route.
  */
 export function isWayOpen(tries: PlaneAway['tries'], block: string): boolean {
   const routed = parseCidr(block);

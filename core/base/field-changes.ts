@@ -15,7 +15,7 @@ const OF_NEW: ReadonlySet<FieldRole> = new Set(['grants', 'limits', 'binds', 'ex
 const OF_GONE: ReadonlySet<FieldRole> = new Set(['grants', 'limits', 'binds']);
 /** Counters and what follows from others say nothing of what anybody decided. */
 const OF_CHANGED: ReadonlySet<FieldRole> = new Set([...OF_NEW, 'phase', 'identifies', 'text', 'secret', 'personal']);
-/** Of which only the name is told. */
+/** Roles of fields that the log names without their values. */
 const WITHOUT_VALUE: ReadonlySet<FieldRole> = new Set(['secret', 'personal']);
 
 /**

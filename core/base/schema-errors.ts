@@ -23,7 +23,7 @@ export function fieldErrorsOf({ issues }: z.ZodError): FieldError[] {
     if (errors.length >= MAX_FIELD_ERRORS) break;
     const pointer = jsonPointer(issue.path);
     if (issue.code === 'invalid_type') mistyped.add(pointer);
-    // What is of another type is measured as that type: a text in place of a list by its characters.
+    // zod measures a text in place of a list by its characters.
     if (mistyped.has(pointer) && (issue.code === 'too_big' || issue.code === 'too_small')) continue;
     if (issue.code !== 'unrecognized_keys') errors.push({ pointer, detail: issue.message });
     else {

@@ -28,7 +28,7 @@ export interface ConnectionChange extends EffectGroup, Pick<DiffGroup, 'type' | 
   readonly text: string;
 }
 
-/** What opens and closes between two states, which must be compiled for the same instant. */
+/** The connections that open and close between two states, compiled for the same instant. */
 export interface ConnectionChanges {
   /** Between peers, each group once. */
   groups(): Generator<ConnectionChange>;

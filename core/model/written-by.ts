@@ -7,7 +7,7 @@ export const WRITTEN_BY = 'mesh.internal/written-by';
  */
 export const ORDERED_BY = 'mesh.internal/ordered-by';
 
-/** Who writes policies. */
+/** The authors of policies. */
 export interface Authorship {
   /** Id of the agent that writes them by itself; undefined where a person writes or approves them. */
   readonly agent?: string | undefined;

@@ -60,7 +60,7 @@ interface LooseInit {
   [option: string]: unknown;
 }
 
-/** What lists answer. */
+/** One page of a list. */
 interface Page {
   readonly items: unknown[];
   readonly next_cursor?: string;

@@ -12,7 +12,7 @@ import { commitAt } from './kept-past.ts';
 const MAX_ENTRIES = 2_000;
 const PAGE = 200;
 
-/** What is the last change to those who use a network, whether it can be taken back or not. */
+/** Kinds of records whose change counts as the last change, whether or not it can be reverted. */
 const OF_NETWORK = [
   'MeshPolicy',
   'MeshNetwork',

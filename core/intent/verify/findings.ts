@@ -109,7 +109,7 @@ export function findingsOf(judged: Judged): Finding[] {
     ...excessFindings(judged),
     ...unseenFindings(
       judged,
-      // What a change names is shown as of its first begin: what closes at a later one is not.
+      // The plan shows its effect at the first begin alone, so closings at a later begin are reported here.
       isWhollySaid(judged) && judged.later.length === 0
         ? 'all'
         : namedClosings(judged, judged.future.closed.views[0] ?? judged),
